@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target of ours is checked as Swift 6 and refuses warnings.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A room: a target under Sources/ and, beside it, its tests.
+///
+/// - Parameter against: rooms that only the tests reach for, such as the virtual phone at the far end of the socket.
+func room(
+  _ name: String, over dependencies: [Target.Dependency], against others: [Target.Dependency] = []
+) -> [Target] {
+  [
+    .target(name: name, dependencies: dependencies, swiftSettings: strict),
+    tests(of: name, over: dependencies + others),
+  ]
+}
+
+func tests(of name: String, over dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+}
+
+/// One Debian library as a module; its flags come from pkg-config.
+func library(_ name: String, _ pkgConfig: String?, _ package: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+  name: "fleetctl",
+  products: [.executable(name: "fleetctl", targets: ["fleetctl"])],
+  targets: [
+    library("CUsbmuxd", "libusbmuxd-2.0", "libusbmuxd-dev"),
+    library("CIMobileDevice", "libimobiledevice-1.0", "libimobiledevice-dev"),
+    library("CPlist", "libplist-2.0", "libplist-dev"),
+    library("COpenSSL", "openssl", "libssl-dev"),
+    library("CYaml", "yaml-0.1", "libyaml-dev"),
+    // Debian's http-parser has no pkg-config file; its module map names the library.
+    library("CHTTPParser", nil, "libhttp-parser-dev"),
+  ]
+    + room("Wire", over: ["CPlist", "CHTTPParser"])
+    + room("Transport", over: ["Wire", "COpenSSL"])
+    + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL"])
+    + room(
+      "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist"], against: ["VirtualPhone"])
+    + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml"], against: ["VirtualPhone"])
+    + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])
+    + [
+      .executableTarget(
+        name: "fleetctl",
+        dependencies: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"],
+        swiftSettings: strict),
+      tests(
+        of: "fleetctl",
+        over: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"]),
+    ]
+)

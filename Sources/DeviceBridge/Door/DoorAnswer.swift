@@ -1,0 +1,52 @@
+import Transport
+import Wire
+
+/// One request to the door.
+public struct DoorRequest: Sendable {
+  public var port: UInt16
+  public var method: String
+  /// Path and query.
+  public var target: String
+  public var headers: [(name: String, value: String)]
+  public var body: [UInt8]
+  /// Sent as a bearer token; never printed.
+  public var token: String?
+  /// The whole answer must be there by then.
+  public var deadline: Deadline
+  public init(
+    port: UInt16, method: String, target: String, headers: [(name: String, value: String)] = [],
+    body: [UInt8] = [], token: String? = nil, deadline: Deadline
+  ) {
+    self.port = port
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.body = body
+    self.token = token
+    self.deadline = deadline
+  }
+}
+
+/// How a request to the door ended.
+public struct DoorAnswer: Sendable {
+  public enum Ending: Sendable {
+    /// A complete, well-formed response of any status: the only thing that counts as an answer.
+    case response(HTTPMessage)
+    /// The connect was refused: nothing listens on the port.
+    case refused
+    /// Nothing, or not everything, by the deadline; `detail` says how much had come.
+    case silent(detail: String)
+    /// Ended before a complete response, or not HTTP.
+    case badReply(detail: String)
+    /// The phone or the mux could not be reached: not the app's doing.
+    case unreachable(PhoneError)
+  }
+  public var ending: Ending
+  /// From the connect to the last byte, or to the failure.
+  public var took: Duration
+  public init(ending: Ending, took: Duration) {
+    self.ending = ending
+    self.took = took
+  }
+  public var response: HTTPMessage? { if case .response(let message) = ending { message } else { nil } }
+}

@@ -1,0 +1,10 @@
+import Glibc
+
+/// The system's error numbers in words.
+public enum Errno {
+  public static func text(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+
+/// A listening socket; a UNIX one removes its file when it closes.
+public final class Listener: Sendable {
+  /// The address as bound: a TCP port 0 has become the system's choice.
+  public let address: SocketAddress
+  private let socket: Socket
+  private let inode: UInt64
+
+  /// - Parameter backlog: connections that wait to be accepted.
+  /// - Throws: `StreamError.system` with bind's errno; a dead socket file in the way is replaced, a live one is EADDRINUSE.
+  public init(_ address: SocketAddress, backlog: Int32 = 256) throws(StreamError) {
+    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard fd >= 0 else { throw .system(errno) }
+    socket = Socket(adopting: fd)
+    var on: Int32 = 1
+    if address.isTCP {
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+    if case .unix(let path) = address {
+      guard path.utf8.count <= SocketAddress.maximumPathBytes else { throw .system(ENAMETOOLONG) }
+      try Self.clear(path)
+    }
+    guard address.withSockaddr({ bind(fd, $0, $1) }) == 0, listen(fd, backlog) == 0 else {
+      throw .system(errno)
+    }
+    self.address = Self.bound(address, fd)
+    if case .unix(let path) = address { inode = Self.inode(path) } else { inode = 0 }
+  }
+
+  deinit { close() }
+
+  /// - Returns: nil once `close` or `shutdown` was called, or at the deadline.
+  public func accept(by deadline: Deadline = .never) -> Socket? {
+    while true {
+      let fd = Glibc.accept(socket.fd, nil, nil)
+      if fd >= 0 {
+        let accepted = Socket(adopting: fd)
+        if address.isTCP { accepted.sendWithoutDelay() }
+        return accepted
+      }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+        // Out of descriptors: the caller waits in the backlog until some are free.
+        if deadline.hasPassed { return nil }
+        usleep(10_000)
+      case EAGAIN:
+        do { try socket.wait(for: Int16(POLLIN), by: deadline) } catch { return nil }
+      default: return nil
+      }
+    }
+  }
+
+  /// Ends `accept` on other threads and removes a UNIX socket's file.
+  public func close() {
+    socket.shutdown()
+    guard case .unix(let path) = address, inode != 0, Self.inode(path) == inode else { return }
+    unlink(path)
+  }
+
+  private static func inode(_ path: String) -> UInt64 {
+    var info = stat()
+    return lstat(path, &info) == 0 ? UInt64(info.st_ino) : 0
+  }
+
+  private static func clear(_ path: String) throws(StreamError) {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { return }
+    guard info.st_mode & S_IFMT == S_IFSOCK else { throw .system(EEXIST) }
+    do {
+      _ = try Socket.connect(to: .unix(path: path), by: .after(.seconds(1)))
+    } catch .system(ECONNREFUSED) {
+      unlink(path)
+      return
+    } catch {}
+    throw .system(EADDRINUSE)
+  }
+
+  private static func bound(_ address: SocketAddress, _ fd: Int32) -> SocketAddress {
+    guard case .tcp(let host, _) = address else { return address }
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let code = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(fd, $0, &size) }
+    }
+    guard code == 0 else { return address }
+    // The port stands at the same place in both families.
+    let port = withUnsafeBytes(of: &storage) { UInt16($0[2]) << 8 | UInt16($0[3]) }
+    return .tcp(host: host, port: port)
+  }
+}

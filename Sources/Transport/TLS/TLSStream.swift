@@ -1,0 +1,123 @@
+import COpenSSL
+import Glibc
+
+/// TLS over a connected socket, without a thread of its own.
+///
+/// OpenSSL's object is used by one thread at a time (the lock); nobody waits while holding it, so a reader
+/// and a writer on two threads do not stop each other.
+public final class TLSStream: ByteStream, @unchecked Sendable {
+  private let session: Guarded<OpaquePointer>
+  private let socket: Socket
+
+  /// The phone's side of the handshake.
+  public static func accept(
+    on socket: Socket, _ context: TLSContext, by deadline: Deadline
+  ) throws(StreamError) -> TLSStream {
+    try TLSStream(socket, context, handshake: SSL_accept, by: deadline)
+  }
+
+  /// The host's side of the handshake.
+  public static func connect(
+    on socket: Socket, _ context: TLSContext, by deadline: Deadline
+  ) throws(StreamError) -> TLSStream {
+    try TLSStream(socket, context, handshake: SSL_connect, by: deadline)
+  }
+
+  private init(
+    _ socket: Socket, _ context: TLSContext, handshake: (OpaquePointer?) -> Int32, by deadline: Deadline
+  ) throws(StreamError) {
+    guard let raw = SSL_new(context.raw) else { throw .tls(TLSError.last()) }
+    self.socket = socket
+    SSL_set_fd(raw, socket.fd)
+    do throws(StreamError) {
+      while true {
+        let code = handshake(raw)
+        if code == 1 { break }
+        try Self.wait(for: socket, after: SSL_get_error(raw, code), by: deadline)
+      }
+    } catch {
+      SSL_free(raw)
+      throw error
+    }
+    session = Guarded(raw)
+  }
+
+  deinit { session.with { SSL_free($0) } }
+
+  /// The peer's certificate in DER; nil when it sent none.
+  public var peerCertificate: [UInt8]? {
+    session.with { raw in
+      guard let certificate = SSL_get1_peer_certificate(raw) else { return nil }
+      defer { X509_free(certificate) }
+      let size = i2d_X509(certificate, nil)
+      guard size > 0 else { return nil }
+      var bytes = [UInt8](repeating: 0, count: Int(size))
+      bytes.withUnsafeMutableBufferPointer {
+        var cursor = $0.baseAddress
+        i2d_X509(certificate, &cursor)
+      }
+      return bytes
+    }
+  }
+
+  /// The negotiated version, such as `TLSv1.3`.
+  public var version: String { session.with { SSL_get_version($0).map { String(cString: $0) } ?? "" } }
+
+  public func read(max: Int, by deadline: Deadline) throws(StreamError) -> [UInt8] {
+    while true {
+      var failure: Int32 = 0
+      let bytes = session.with { raw in
+        [UInt8](unsafeUninitializedCapacity: max) { buffer, count in
+          ERR_clear_error()
+          let got = SSL_read(raw, buffer.baseAddress, Int32(clamping: max))
+          failure = got > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, got)
+          count = Swift.max(Int(got), 0)
+        }
+      }
+      switch failure {
+      case SSL_ERROR_NONE: return bytes
+      case SSL_ERROR_ZERO_RETURN: return []
+      // Some hosts close without saying so; the end of the stream all the same.
+      case SSL_ERROR_SYSCALL where errno == 0: return []
+      case SSL_ERROR_SSL where ERR_peek_last_error() & 0x7F_FFFF == UInt(SSL_R_UNEXPECTED_EOF_WHILE_READING):
+        ERR_clear_error()
+        return []
+      default: try Self.wait(for: socket, after: failure, by: deadline)
+      }
+    }
+  }
+
+  public func write(_ bytes: [UInt8], by deadline: Deadline) throws(StreamError) {
+    var sent = 0
+    while sent < bytes.count {
+      var failure: Int32 = 0
+      session.with { raw in
+        bytes.withUnsafeBytes {
+          ERR_clear_error()
+          let count = SSL_write(raw, $0.baseAddress.map { $0 + sent }, Int32(clamping: $0.count - sent))
+          failure = count > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, count)
+          sent += Swift.max(Int(count), 0)
+        }
+      }
+      if failure != SSL_ERROR_NONE { try Self.wait(for: socket, after: failure, by: deadline) }
+    }
+  }
+
+  /// Says goodbye (close_notify) as far as the socket takes it at once.
+  public func endSending() { session.with { _ = SSL_shutdown($0) } }
+
+  public func shutdown() { socket.shutdown() }
+
+  public func close() { socket.close() }
+
+  private static func wait(
+    for socket: Socket, after failure: Int32, by deadline: Deadline
+  ) throws(StreamError) {
+    switch failure {
+    case SSL_ERROR_WANT_READ: try socket.wait(for: Int16(POLLIN), by: deadline)
+    case SSL_ERROR_WANT_WRITE: try socket.wait(for: Int16(POLLOUT), by: deadline)
+    case SSL_ERROR_SYSCALL: throw .closed
+    default: throw .tls(TLSError.last())
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Transport
+
+/// The virtual phones' time: everything a phone waits for by itself passes through it.
+protocol PhoneClock: Sendable {
+  /// Phone time since the fleet started.
+  var now: Duration { get }
+  /// Waits until `moment` in phone time, or until the latch opens.
+  ///
+  /// - Returns: false when the latch opened first.
+  func wait(until moment: Duration, unless latch: Latch) -> Bool
+}
+
+/// The host's clock, running `scale` times as fast.
+struct ScaledClock: PhoneClock {
+  private let scale: Double
+  private let start = ContinuousClock.now
+
+  init(scale: Double = 1) { self.scale = scale }
+
+  var now: Duration { (ContinuousClock.now - start) * scale }
+
+  func wait(until moment: Duration, unless latch: Latch) -> Bool {
+    let left = moment - now
+    return !latch.wait(until: .after(left > .zero ? left / scale : .zero))
+  }
+}

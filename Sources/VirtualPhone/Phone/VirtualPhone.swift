@@ -1,0 +1,3 @@
+/// One virtual phone.
+public final class VirtualPhone: Sendable {
+}

@@ -1,0 +1,155 @@
+/// Looks at a property list's bytes before the C library does.
+///
+/// libplist 2.2.0 walks trees recursively and expands shared objects of the binary form, so a few hostile
+/// kilobytes could end the process. What passes here is neither deeper nor larger than any phone sends.
+public enum PlistGuard {
+  public static let maximumBytes = 64 << 20
+  /// Real replies stay under twenty levels.
+  public static let maximumDepth = 256
+  /// Objects after expansion; an app list of ten thousand apps has about a million.
+  public static let maximumObjects = 4_000_000
+
+  /// - Returns: nil when the bytes may be parsed, else why not.
+  public static func refusal(of bytes: UnsafeRawBufferPointer) -> PlistError? {
+    if bytes.count > maximumBytes { return .tooLarge }
+    return bytes.starts(with: magic) ? binaryRefusal(of: bytes) : xmlRefusal(of: bytes)
+  }
+
+  private static let magic = Array("bplist00".utf8)
+
+  // MARK: XML
+
+  private static func xmlRefusal(of bytes: UnsafeRawBufferPointer) -> PlistError? {
+    var depth = 0
+    var objects = 0
+    var index = 0
+    while index < bytes.count {
+      guard bytes[index] == UInt8(ascii: "<") else {
+        index += 1
+        continue
+      }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[(index + 1)...])
+      if rest.starts(with: Array("!--".utf8)) {
+        guard let end = find("-->", in: bytes, from: index + 4) else { return .malformed }
+        index = end
+      } else if rest.starts(with: Array("![CDATA[".utf8)) {
+        guard let end = find("]]>", in: bytes, from: index + 9) else { return .malformed }
+        index = end
+      } else {
+        objects += 1
+        if rest.first == UInt8(ascii: "/") {
+          depth -= 1
+        } else if rest.first != UInt8(ascii: "?"), rest.first != UInt8(ascii: "!") {
+          guard let close = rest.firstIndex(of: UInt8(ascii: ">")) else { return .malformed }
+          if close == 0 || rest[close - 1] != UInt8(ascii: "/") { depth += 1 }
+        }
+        if depth > maximumDepth { return .tooDeep }
+        if objects > 2 * maximumObjects { return .tooLarge }
+        index += 1
+      }
+    }
+    return nil
+  }
+
+  private static func find(_ text: StaticString, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    let count = text.utf8CodeUnitCount
+    var index = start
+    while index + count <= bytes.count {
+      if (0..<count).allSatisfy({ bytes[index + $0] == text.utf8Start[$0] }) { return index + count }
+      index += 1
+    }
+    return nil
+  }
+
+  // MARK: Binary
+
+  /// Follows every reference once, remembering each object's expanded size and depth.
+  private static func binaryRefusal(of bytes: UnsafeRawBufferPointer) -> PlistError? {
+    guard let table = ObjectTable(bytes) else { return .malformed }
+    var size = [Int](repeating: 0, count: table.count)
+    var depth = [Int](repeating: 0, count: table.count)
+    var open = [Bool](repeating: false, count: table.count)
+    var stack = [table.top]
+    while let object = stack.last {
+      if size[object] > 0 {
+        stack.removeLast()
+        continue
+      }
+      guard let children = table.children(of: object) else { return .malformed }
+      if open[object] {
+        size[object] = children.reduce(1) { min($0 + size[$1], maximumObjects + 1) }
+        depth[object] = 1 + (children.map { depth[$0] }.max() ?? 0)
+        if size[object] > maximumObjects { return .tooLarge }
+        if depth[object] > maximumDepth { return .tooDeep }
+        open[object] = false
+        stack.removeLast()
+      } else {
+        open[object] = true
+        for child in children where size[child] == 0 {
+          if open[child] { return .malformed }
+          stack.append(child)
+        }
+      }
+    }
+    return nil
+  }
+
+  private struct ObjectTable {
+    let bytes: UnsafeRawBufferPointer
+    let offsetSize: Int
+    let referenceSize: Int
+    let count: Int
+    let top: Int
+    let start: Int
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      guard bytes.count >= 40 else { return nil }
+      let trailer = bytes.count - 32
+      self.bytes = bytes
+      offsetSize = Int(bytes[trailer + 6])
+      referenceSize = Int(bytes[trailer + 7])
+      guard (1...8).contains(offsetSize), (1...8).contains(referenceSize),
+        let count = Self.number(bytes, trailer + 8, 8), let top = Self.number(bytes, trailer + 16, 8),
+        let start = Self.number(bytes, trailer + 24, 8),
+        count > 0, count <= bytes.count, top < count, start >= 8, start <= trailer,
+        count * offsetSize <= trailer - start
+      else { return nil }
+      self.count = count
+      self.top = top
+      self.start = start
+    }
+
+    static func number(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ width: Int) -> Int? {
+      guard at >= 0, width > 0, width <= 8, at + width <= bytes.count else { return nil }
+      var value: UInt64 = 0
+      for index in 0..<width { value = value << 8 | UInt64(bytes[at + index]) }
+      return Int(exactly: value)
+    }
+
+    func children(of object: Int) -> [Int]? {
+      guard let at = Self.number(bytes, start + object * offsetSize, offsetSize), at < start else { return nil }
+      let marker = bytes[at]
+      let kind = marker >> 4
+      guard kind == 0xA || kind == 0xC || kind == 0xD else { return [] }
+      var length = Int(marker & 0xF)
+      var cursor = at + 1
+      if length == 0xF {
+        guard cursor < start else { return nil }
+        let width = 1 << Int(bytes[cursor] & 0xF)
+        guard bytes[cursor] >> 4 == 1, let long = Self.number(bytes, cursor + 1, width) else { return nil }
+        length = long
+        cursor += 1 + width
+      }
+      let references = kind == 0xD ? length.multipliedReportingOverflow(by: 2) : (length, false)
+      guard !references.1, references.0 <= (start - cursor) / referenceSize else { return nil }
+      var children: [Int] = []
+      children.reserveCapacity(references.0)
+      for index in 0..<references.0 {
+        guard let child = Self.number(bytes, cursor + index * referenceSize, referenceSize), child < count
+        else { return nil }
+        children.append(child)
+      }
+      return children
+    }
+  }
+}
