@@ -1,0 +1,49 @@
+import Transport
+
+/// The phone's own TCP ports: what the mux's Connect finds.
+///
+/// Nothing is bound on the host. A connection is handed to the port's server on the thread that asked for it, so an
+/// idle port costs no thread.
+public final class DevicePorts: Sendable {
+  public typealias Server = @Sendable (Socket) -> Void
+
+  private struct Ports {
+    var servers: [UInt16: Server] = [:]
+    var connections: [ObjectIdentifier: Socket] = [:]
+  }
+
+  private let ports = Guarded(Ports())
+
+  public init() {}
+
+  /// - Parameter serve: serves one connection to its end on that connection's own thread; returning closes it.
+  public func listen(_ port: UInt16, _ serve: @escaping Server) {
+    ports.with { $0.servers[port] = serve }
+  }
+
+  /// Refuses new connections; those open stay.
+  public func close(_ port: UInt16) {
+    ports.with { $0.servers[port] = nil }
+  }
+
+  /// - Returns: nil when nothing listens on the port: the mux answers Result 3.
+  func server(_ port: UInt16) -> Server? {
+    ports.with { $0.servers[port] }
+  }
+
+  /// Serves one accepted connection on the calling thread, then closes it.
+  func serve(_ socket: Socket, with server: Server) {
+    let id = ObjectIdentifier(socket)
+    ports.with { $0.connections[id] = socket }
+    defer {
+      ports.with { $0.connections[id] = nil }
+      socket.close()
+    }
+    server(socket)
+  }
+
+  /// The cable is out or the phone reboots: every connection ends.
+  func endConnections() {
+    for socket in ports.with({ Array($0.connections.values) }) { socket.shutdown() }
+  }
+}
