@@ -6,6 +6,7 @@ public final class Listener: Sendable {
   public let address: SocketAddress
   private let socket: Socket
   private let inode: UInt64
+  private let isClosed = Guarded(false)
 
   /// - Parameter backlog: connections that wait to be accepted.
   /// - Throws: `StreamError.system` with bind's errno; a dead socket file in the way is replaced, a live one is EADDRINUSE.
@@ -30,9 +31,10 @@ public final class Listener: Sendable {
 
   deinit { close() }
 
-  /// - Returns: nil once `close` or `shutdown` was called, or at the deadline.
+  /// - Returns: nil once `close` was called, or at the deadline.
   public func accept(by deadline: Deadline = .never) -> Socket? {
-    while true {
+    // A UNIX listener that was shut down keeps saying "try again" to a non-blocking accept.
+    while !isClosed.with({ $0 }) {
       let fd = Glibc.accept(socket.fd, nil, nil)
       if fd >= 0 {
         let accepted = Socket(adopting: fd)
@@ -50,10 +52,12 @@ public final class Listener: Sendable {
       default: return nil
       }
     }
+    return nil
   }
 
   /// Ends `accept` on other threads and removes a UNIX socket's file.
   public func close() {
+    isClosed.with { $0 = true }
     socket.shutdown()
     guard case .unix(let path) = address, inode != 0, Self.inode(path) == inode else { return }
     unlink(path)

@@ -1,7 +1,7 @@
 /// Looks at a property list's bytes before the C library does.
 ///
 /// libplist 2.2.0 walks trees recursively and expands shared objects of the binary form, so a few hostile
-/// kilobytes could end the process. What passes here is neither deeper nor larger than any phone sends.
+/// kilobytes could end the process; it also asserts that no text holds a NUL. What passes here is neither deeper nor larger than any phone sends.
 public enum PlistGuard {
   public static let maximumBytes = 64 << 20
   /// Real replies stay under twenty levels.
@@ -20,19 +20,21 @@ public enum PlistGuard {
   // MARK: XML
 
   private static func xmlRefusal(of bytes: UnsafeRawBufferPointer) -> PlistError? {
+    if bytes.contains(0) { return .malformed }
     var depth = 0
     var objects = 0
     var index = 0
     while index < bytes.count {
       guard bytes[index] == UInt8(ascii: "<") else {
+        if isNULReference(bytes, at: index) { return .malformed }
         index += 1
         continue
       }
       let rest = UnsafeRawBufferPointer(rebasing: bytes[(index + 1)...])
-      if rest.starts(with: Array("!--".utf8)) {
+      if holds("<!--", in: bytes, at: index) {
         guard let end = find("-->", in: bytes, from: index + 4) else { return .malformed }
         index = end
-      } else if rest.starts(with: Array("![CDATA[".utf8)) {
+      } else if holds("<![CDATA[", in: bytes, at: index) {
         guard let end = find("]]>", in: bytes, from: index + 9) else { return .malformed }
         index = end
       } else {
@@ -51,14 +53,30 @@ public enum PlistGuard {
     return nil
   }
 
+  /// `&#0;`, `&#x0;`, and any number of further zeros.
+  private static func isNULReference(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
+    guard bytes[index] == UInt8(ascii: "&"), index + 2 < bytes.count, bytes[index + 1] == UInt8(ascii: "#") else {
+      return false
+    }
+    var digits = bytes[(index + 2)...]
+    if digits.first == UInt8(ascii: "x") || digits.first == UInt8(ascii: "X") { digits = digits.dropFirst() }
+    guard digits.first == UInt8(ascii: "0") else { return false }
+    return digits.first { $0 != UInt8(ascii: "0") } == UInt8(ascii: ";")
+  }
+
   private static func find(_ text: StaticString, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-    let count = text.utf8CodeUnitCount
     var index = start
-    while index + count <= bytes.count {
-      if (0..<count).allSatisfy({ bytes[index + $0] == text.utf8Start[$0] }) { return index + count }
+    while index < bytes.count {
+      if holds(text, in: bytes, at: index) { return index + text.utf8CodeUnitCount }
       index += 1
     }
     return nil
+  }
+
+  private static func holds(_ text: StaticString, in bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
+    guard index + text.utf8CodeUnitCount <= bytes.count else { return false }
+    for offset in 0..<text.utf8CodeUnitCount where bytes[index + offset] != text.utf8Start[offset] { return false }
+    return true
   }
 
   // MARK: Binary
@@ -130,7 +148,7 @@ public enum PlistGuard {
       guard let at = Self.number(bytes, start + object * offsetSize, offsetSize), at < start else { return nil }
       let marker = bytes[at]
       let kind = marker >> 4
-      guard kind == 0xA || kind == 0xC || kind == 0xD else { return [] }
+      guard [0x5, 0x6, 0xA, 0xC, 0xD].contains(kind) else { return [] }
       var length = Int(marker & 0xF)
       var cursor = at + 1
       if length == 0xF {
@@ -140,6 +158,9 @@ public enum PlistGuard {
         length = long
         cursor += 1 + width
       }
+      // ASCII and UTF-16 text.
+      if kind == 0x5 { return holdsNUL(cursor, length, 1) ? nil : [] }
+      if kind == 0x6 { return holdsNUL(cursor, length, 2) ? nil : [] }
       let references = kind == 0xD ? length.multipliedReportingOverflow(by: 2) : (length, false)
       guard !references.1, references.0 <= (start - cursor) / referenceSize else { return nil }
       var children: [Int] = []
@@ -150,6 +171,12 @@ public enum PlistGuard {
         children.append(child)
       }
       return children
+    }
+
+    /// Also true for text that reaches beyond the objects.
+    private func holdsNUL(_ start: Int, _ units: Int, _ width: Int) -> Bool {
+      guard units <= (self.start - start) / width else { return true }
+      return (0..<units).contains { unit in (0..<width).allSatisfy { bytes[start + unit * width + $0] == 0 } }
     }
   }
 }

@@ -1,0 +1,60 @@
+# The contributor's menu. Every target works on a machine with nothing but the Swift toolchain, gcc and Debian's packages.
+
+SWIFT ?= swift
+BUILD ?= .build
+DEBUG := $(BUILD)/debug/fleetctl
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# What the build needs, what the tests drive, and what the far end is checked against.
+PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-dev libyaml-dev libhttp-parser-dev
+TEST_PACKAGES := libimobiledevice-utils libusbmuxd-tools curl python3 python3-venv
+
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
+
+deps: ## install Debian's libraries (with sudo when not root)
+	@$(call install,$(PACKAGES))
+
+test-deps: deps
+	@$(call install,$(TEST_PACKAGES))
+
+build: deps ## debug build: .build/debug/fleetctl
+	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl
+
+demo: build ## four virtual phones: listed, launched, called, and two scenarios judged on each
+	@FLEETCTL=$(DEBUG) ./demo.sh
+
+test: lint unit crosscheck-debian ## lint, all tests, and Debian's own clients against the virtual phones
+
+unit: test-deps
+	$(SWIFT) build --scratch-path $(BUILD) --build-tests
+	$(SWIFT) test --scratch-path $(BUILD) --skip-build --disable-xctest
+
+lint: ## the formatter's strict rules over all Swift files
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+
+format: ## rewrite all Swift files by those rules
+	$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+
+crosscheck: crosscheck-debian ## Debian's clients, then pymobiledevice3 from PyPI in a throw-away environment
+	python3 Tests/crosscheck/pymobiledevice3.py $(DEBUG)
+
+crosscheck-debian: test-deps build
+	python3 Tests/crosscheck/debian.py $(DEBUG)
+
+clean: ## remove what was built
+	rm -rf $(BUILD)
+
+# Asks apt only for what is missing, so that an equipped machine needs no network.
+define install
+missing=""; for package in $(1); do \
+  dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+done; \
+if [ -n "$$missing" ]; then \
+  echo "installing$$missing"; \
+  $(SUDO) apt-get update -qq && \
+  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing > /dev/null; \
+fi
+endef
