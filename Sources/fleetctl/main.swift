@@ -1,1 +1,3 @@
-print("fleetctl")
+import Glibc
+
+_exit(Program.main(CommandLine.arguments))

@@ -1,0 +1,27 @@
+/// A command: what it takes, and what it does.
+struct Command: Sendable {
+  var spec: CommandSpec
+  /// - Throws: `Complaint` when it could not do its work; its sentence is printed and its code is the process's.
+  var run: @Sendable (Context) async throws(Complaint) -> ExitCode
+}
+
+/// What a command is handed.
+struct Context: Sendable {
+  var invocation: Invocation
+  var output: Output
+  var environment: Environment
+  var interruption: Interruption
+
+  var wantsJSON: Bool { invocation.has("json") }
+}
+
+enum Commands {
+  /// In the order in which help lists them.
+  static let all: [Command] = []
+
+  /// Designed and not built yet.
+  static let later = [
+    "install", "log", "forward", "revive", "supervise", "status", "outcomes", "runs", "compare", "hold", "why", "pause",
+    "resume", "doctor", "init", "config", "config show", "pair", "unpair", "mount", "completions",
+  ]
+}
