@@ -45,7 +45,8 @@ public final class VirtualFleet: Sendable {
     phones = (0..<options.phones).map { index in
       let preset = presets[index % presets.count]
       return VirtualPhone(
-        identity: PhoneIdentity(index: index, preset: preset), preset: preset, clock: clock, journal: journal)
+        identity: PhoneIdentity(index: index, preset: preset), preset: preset, clock: clock, journal: journal,
+        app: KioskApp.Settings(bundle: options.bundle, doorPort: options.doorPort, token: options.token))
     }
   }
 

@@ -42,6 +42,12 @@ public final class DevicePorts: Sendable {
     server(socket)
   }
 
+  /// Refuses everything from now on and ends every connection.
+  func closeAll() {
+    ports.with { $0.servers.removeAll() }
+    endConnections()
+  }
+
   /// The cable is out or the phone reboots: every connection ends.
   func endConnections() {
     for socket in ports.with({ Array($0.connections.values) }) { socket.shutdown() }

@@ -1,27 +1,52 @@
 import Transport
 import Wire
 
-/// One virtual phone: who it is, how it is, and what listens on its ports.
+/// One virtual phone: who it is, how it is, what runs on it and what listens on its ports.
 public final class VirtualPhone: Sendable {
   public let identity: PhoneIdentity
   public let preset: PhonePreset
   public let journal: Journal
   public let state: Guarded<PhoneState>
   public let ports = DevicePorts()
+  public let notifications = NotificationBoard()
+  public let app: KioskApp
+  public let hands: HandsDriver
   let clock: any PhoneClock
+  /// The mux that the phone's cable leads to.
+  let bus: MuxBus
+  /// Opens when the fleet ends: no wait of this phone goes on after it.
+  let ended = Latch()
 
   public var udid: UDID { identity.udid }
 
-  init(identity: PhoneIdentity, preset: PhonePreset, clock: any PhoneClock, journal: Journal) {
+  init(
+    identity: PhoneIdentity, preset: PhonePreset, clock: any PhoneClock, journal: Journal, bus: MuxBus = MuxBus(),
+    app settings: KioskApp.Settings = KioskApp.Settings()
+  ) {
     self.identity = identity
     self.preset = preset
     self.clock = clock
     self.journal = journal
-    state = Guarded(PhoneState(name: identity.name))
+    self.bus = bus
+    let state = Guarded(PhoneState(name: identity.name))
+    self.state = state
+    let surroundings = AppSurroundings(
+      clock: clock, isLocked: { state.with { $0.locked } }, listen: { [ports] in ports.listen($0, $1) },
+      close: { [ports] in ports.close($0) }, note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
+    app = KioskApp(settings, in: surroundings)
+    hands = HandsDriver(in: surroundings)
   }
 
   /// Writes one line about this phone into the journal; never keys, records or tokens.
   func record(_ event: String, _ details: [String: JSON] = [:]) {
     journal.record(udid, event, details)
+  }
+
+  /// Ends all that runs or waits on the phone, for good.
+  func end() {
+    ended.open()
+    app.shutDown()
+    hands.stop()
+    ports.closeAll()
   }
 }
