@@ -13,6 +13,8 @@ public enum PhoneError: Error, Equatable, Sendable {
   case muxForbidden(MuxAddress, detail: String)
   /// The daemon is there and does not answer, or not sensibly.
   case muxSilent(MuxAddress, detail: String)
+  /// This host could not do its part, such as open one more descriptor; the number is an errno.
+  case host(code: Int32, step: String)
 
   // The phone.
   /// Not on the bus (any more).
@@ -35,6 +37,12 @@ public enum PhoneError: Error, Equatable, Sendable {
   case refused(UDID, port: UInt16)
   /// A launch that the phone refused.
   case launchRefused(UDID, LaunchRefusal, detail: String)
+
+  // This side.
+  /// The call was ended from here: cancelled, or its link closed.
+  case ended(UDID)
+  /// What was asked can't be sent as it stands, such as a header with a line break in it.
+  case badRequest(detail: String)
 }
 
 /// Why a launch was refused: watch.md's reasons of `launch-refused`, and locked.

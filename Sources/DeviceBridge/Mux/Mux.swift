@@ -1,0 +1,80 @@
+import Transport
+import Wire
+
+/// The usbmux daemon, asked over connections of our own: each call opens one and closes it.
+public struct Mux: Sendable {
+  public let address: MuxAddress
+  private var call: MuxCall { MuxCall(address: address) }
+
+  public init(address: MuxAddress) { self.address = address }
+
+  /// The phones that the daemon shows, each once; entries that can't be understood are left out.
+  ///
+  /// - Throws: `PhoneError` about the daemon's socket.
+  public func list(by deadline: Deadline) throws(PhoneError) -> [ListedPhone] {
+    let reply = try ask(["MessageType": "ListDevices"], by: deadline)
+    guard let entries = reply["DeviceList"]?.array else { throw nonsense("ListDevices", reply) }
+    return ListedPhone.folding(entries.compactMap(MuxEntry.init))
+  }
+
+  /// `list` without holding the caller's thread.
+  public func phones(by deadline: Deadline) async throws(PhoneError) -> [ListedPhone] {
+    try await Blocking.run("mux-list") { () throws(PhoneError) in try list(by: deadline) }
+  }
+
+  /// A connection to a port of the phone; the socket carries the phone's bytes from its first one on.
+  ///
+  /// - Throws: `.refused` when nothing listens there, `.absent` when the number is no phone's (any more),
+  ///   `.silent` and `.lost` when the phone's end does not come about, and errors about the daemon's socket.
+  public func connect(to phone: ListedPhone, port: UInt16, by deadline: Deadline) throws(PhoneError) -> Socket {
+    guard phone.transport == .usb else { throw .networkOnly(phone.udid) }
+    let limit = deadline.remaining
+    let request: [String: Plist] = [
+      "MessageType": "Connect", "DeviceID": .integer(Int64(phone.deviceID)),
+      "PortNumber": .integer(Int64(port.byteSwapped)),
+    ]
+    let step = "connecting to its port \(port)"
+    let reply: Plist
+    let socket: Socket
+    do { (reply, socket) = try call.exchange(request, by: deadline) } catch .stream(.timedOut) {
+      throw .silent(phone.udid, step: step, limit: limit)
+    } catch .stream(.closed) {
+      throw .lost(phone.udid, step: step)
+    } catch {
+      throw error.error(at: address)
+    }
+    switch reply["Number"]?.int {
+    case 0: return socket
+    case 2: throw .absent(phone.udid)
+    case 3: throw .refused(phone.udid, port: port)
+    default: throw nonsense("Connect", reply)
+    }
+  }
+
+  /// This host's name of itself towards phones.
+  public func readBUID(by deadline: Deadline) throws(PhoneError) -> String {
+    let reply = try ask(["MessageType": "ReadBUID"], by: deadline)
+    guard let buid = reply["BUID"]?.string else { throw nonsense("ReadBUID", reply) }
+    return buid
+  }
+
+  /// The pair record's file as it stands: secret, never to be shown.
+  ///
+  /// - Returns: nil when there is none under that name (Result 2).
+  /// - Throws: `.muxSilent` when it can't be read for any other reason, which says nothing about trust.
+  public func readPairRecord(_ id: String, by deadline: Deadline) throws(PhoneError) -> [UInt8]? {
+    let reply = try ask(["MessageType": "ReadPairRecord", "PairRecordID": .string(id)], by: deadline)
+    if let record = reply["PairRecordData"]?.bytes, !record.isEmpty { return record }
+    if reply["Number"]?.int == 2 { return nil }
+    throw nonsense("ReadPairRecord", reply)
+  }
+
+  private func ask(_ request: [String: Plist], by deadline: Deadline) throws(PhoneError) -> Plist {
+    do { return try call.exchange(request, by: deadline).0 } catch { throw error.error(at: address) }
+  }
+
+  private func nonsense(_ step: String, _ reply: Plist) -> PhoneError {
+    let what = reply["Number"]?.int.map { "Result \($0)" } ?? "an answer of another kind"
+    return .muxSilent(address, detail: "\(what) to \(step)")
+  }
+}
