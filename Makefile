@@ -9,7 +9,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-dev libyaml-dev libhttp-parser-dev
 TEST_PACKAGES := libimobiledevice-utils libusbmuxd-tools curl python3 python3-venv
 
-.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian clean
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -43,6 +43,9 @@ crosscheck: crosscheck-debian ## Debian's clients, then pymobiledevice3 from PyP
 
 crosscheck-debian: test-deps build
 	python3 Tests/crosscheck/debian.py $(DEBUG)
+
+fuzz: deps ## libFuzzer over the decoders: five million executions each (EXECUTIONS=…)
+	./scripts/fuzz $(BUILD) $(EXECUTIONS)
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

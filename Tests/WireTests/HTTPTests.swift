@@ -77,6 +77,13 @@ import Wire
     #expect(parser.message.status == 204)
   }
 
+  @Test(arguments: [1, 3, .max])
+  func `keeps a field's characters whole however the network cut them`(_ chunk: Int) throws {
+    let parser = try parse("HTTP/1.1 204 No Content\r\nX-Name: \u{1F698}\u{30C6}\r\n\r\n", chunk: chunk, ends: false)
+
+    #expect(parser.message.header("x-name") == "\u{1F698}\u{30C6}")
+  }
+
   @Test func `leaves what follows it to the next reader`() throws {
     let parser = try parse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1", ends: false)
 

@@ -21,6 +21,9 @@ public final class HTTPParser {
   private let kind: Kind
   private var sawBytes = false
   private var overflowed = false
+  // Kept as bytes until the head is whole: a piece may end inside a character.
+  private var target: [UInt8] = []
+  private var fields: [(name: [UInt8], value: [UInt8])] = []
   private var lastWasValue = true
 
   /// - Parameter bodyLimit: bytes of body that are kept before `HTTPError.tooLarge`.
@@ -85,27 +88,27 @@ public final class HTTPParser {
     return Unmanaged<HTTPParser>.fromOpaque(data).takeUnretainedValue()
   }
 
-  private static func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
-    String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+  private static func bytes(_ start: UnsafePointer<CChar>?, _ count: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: start, count: count)
   }
 
   private static var settings: http_parser_settings {
     var settings = http_parser_settings()
     settings.on_url = { parser, start, count in
-      HTTPParser.owner(parser)?.message.target += HTTPParser.text(start, count)
+      HTTPParser.owner(parser)?.target += HTTPParser.bytes(start, count)
       return 0
     }
     settings.on_header_field = { parser, start, count in
-      HTTPParser.owner(parser)?.takeName(HTTPParser.text(start, count))
+      HTTPParser.owner(parser)?.takeName(HTTPParser.bytes(start, count))
       return 0
     }
     settings.on_header_value = { parser, start, count in
-      HTTPParser.owner(parser)?.takeValue(HTTPParser.text(start, count))
+      HTTPParser.owner(parser)?.takeValue(HTTPParser.bytes(start, count))
       return 0
     }
     settings.on_headers_complete = { parser in HTTPParser.owner(parser)?.headEnds() ?? -1 }
     settings.on_body = { parser, start, count in
-      HTTPParser.owner(parser)?.takeBody(UnsafeRawBufferPointer(start: start, count: count)) ?? -1
+      HTTPParser.owner(parser)?.takeBody(HTTPParser.bytes(start, count)) ?? -1
     }
     settings.on_message_complete = { parser in
       HTTPParser.owner(parser)?.messageEnds()
@@ -114,25 +117,26 @@ public final class HTTPParser {
     return settings
   }
 
-  private func takeName(_ text: String) {
+  private func takeName(_ bytes: UnsafeRawBufferPointer) {
     // Trailer fields behind the last chunk are read and dropped.
     guard !headIsComplete else { return }
-    if lastWasValue {
-      message.headers.append((text, ""))
-    } else {
-      message.headers[message.headers.count - 1].name += text
-    }
+    if lastWasValue { fields.append(([], [])) }
+    fields[fields.count - 1].name += bytes
     lastWasValue = false
   }
 
-  private func takeValue(_ text: String) {
-    guard !headIsComplete, !message.headers.isEmpty else { return }
-    message.headers[message.headers.count - 1].value += text
+  private func takeValue(_ bytes: UnsafeRawBufferPointer) {
+    guard !headIsComplete, !fields.isEmpty else { return }
+    fields[fields.count - 1].value += bytes
     lastWasValue = true
   }
 
   private func headEnds() -> Int32 {
     headIsComplete = true
+    message.target = String(decoding: target, as: UTF8.self)
+    message.headers = fields.map {
+      (String(decoding: $0.name, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))
+    }
     let head = parser.pointee
     if kind == .request {
       message.method = String(cString: http_method_str(http_method(head.method)))
@@ -158,6 +162,7 @@ public final class HTTPParser {
     if kind == .response, (100..<200).contains(message.status), message.status != 101 {
       message = HTTPMessage()
       headIsComplete = false
+      fields = []
       lastWasValue = true
       return
     }
