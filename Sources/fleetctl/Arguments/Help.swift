@@ -6,7 +6,8 @@ enum Help {
   static func overview(_ commands: [CommandSpec]) -> String {
     let rows = commands.map { ($0.name, $0.summary) }
     return """
-      fleetctl supervises iPhones that run a kiosk app, and proves on them that the app keeps its promises.
+      fleetctl tells the truth about iPhones that run a kiosk app, and proves on them
+      that the app refuses what it must refuse and always comes back.
 
       usage: fleetctl COMMAND [OPTION]… [ARGUMENT]…
 
@@ -16,8 +17,9 @@ enum Help {
       options of every command:
       \(list(CommandSpec.globals.map { ($0.usage, $0.help) }))
 
-      exit codes: 0 done and true, 1 the answer is no, 2 the command line or a file is wrong and nothing ran,
-      3 the harness could not do its work, 4 nothing was judged, 130 and 143 ended by a signal.
+      exit codes: 0 done and true, 1 the answer is no, 2 the command line or a file is
+      wrong and nothing ran, 3 the harness could not do its work, 4 nothing was
+      judged, 130 and 143 ended by a signal.
 
       One command's own help: fleetctl help COMMAND
       """
@@ -25,7 +27,7 @@ enum Help {
 
   /// One command's help.
   static func text(_ command: CommandSpec) -> String {
-    var parts = ["\(command.summary)", "usage: fleetctl \(usage(command))"]
+    var parts = ["\(command.summary)", usage(command)]
     if !command.positionals.isEmpty {
       parts.append("arguments:\n" + list(command.positionals.map { ($0.label, $0.help) }))
     }
@@ -39,8 +41,7 @@ enum Help {
 
   private static func usage(_ command: CommandSpec) -> String {
     let options = command.options.map { "[\($0.usage)]" + ($0.repeats ? "…" : "") }
-    return wrap(
-      ([command.name] + options + command.positionals.map(\.usage)).joined(separator: " "), indent: 4)
+    return wrap(["usage: fleetctl", command.name] + options + command.positionals.map(\.usage), indent: 4)
   }
 
   /// Two columns; the second is wrapped under itself.
@@ -56,9 +57,13 @@ enum Help {
   }
 
   private static func wrap(_ text: String, indent: Int) -> String {
+    wrap(text.split(separator: " ").map(String.init), indent: indent)
+  }
+
+  private static func wrap(_ words: [String], indent: Int) -> String {
     var lines: [String] = []
     var line = ""
-    for word in text.split(separator: " ") {
+    for word in words {
       if !line.isEmpty, line.count + 1 + word.count > width - indent {
         lines.append(line)
         line = ""

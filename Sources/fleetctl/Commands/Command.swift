@@ -13,11 +13,18 @@ struct Context: Sendable {
   var interruption: Interruption
 
   var wantsJSON: Bool { invocation.has("json") }
+
+  /// Runs what reads the command line; a wrong one is exit code 2.
+  func usage<R>(_ body: () throws(UsageError) -> R) throws(Complaint) -> R {
+    do { return try body() } catch { throw Complaint(error) }
+  }
 }
 
 enum Commands {
   /// In the order in which help lists them.
-  static let all: [Command] = []
+  static let all: [Command] = [
+    VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
+  ]
 
   /// Designed and not built yet.
   static let later = [

@@ -4,11 +4,11 @@ import Glibc
 enum StandardDescriptors {
   /// Fills those that the caller has closed, so that no socket of ours takes their number and receives what is printed.
   ///
-  /// A closed standard output becomes a device that takes nothing: what is printed must fail, not vanish.
+  /// A closed standard output becomes one that can only be read: what is printed must fail, not vanish.
   static func secure() {
     for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 {
       // The lowest free number is this one.
-      _ = open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR)
+      _ = open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR)
     }
   }
 }

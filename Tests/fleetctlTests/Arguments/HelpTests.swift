@@ -20,9 +20,10 @@ import Testing
   }
 
   @Test func `has no line wider than eighty columns`() {
-    for command in Commands.all.map(\.spec) {
-      for line in Help.text(command).split(separator: "\n") {
-        #expect(DisplayWidth.of(String(line)) <= 80, "\(command.name): \(line)")
+    let commands = Commands.all.map(\.spec)
+    for text in commands.map(Help.text) + [Help.overview(commands)] {
+      for line in text.split(separator: "\n") {
+        #expect(DisplayWidth.of(String(line)) <= 80, "\(line)")
       }
     }
   }
