@@ -10,6 +10,10 @@ struct AppSurroundings: Sendable {
   var listen: @Sendable (UInt16, @escaping @Sendable (Socket) -> Void) -> Void
   /// Closes a device port: further connects are refused, connections already made go on.
   var close: @Sendable (UInt16) -> Void
+  /// The fleet's timers; nil makes the app keep its own.
+  var timers: PhoneTimers?
+  /// The phone's marketing name, for the pictures' EXIF.
+  var model = "iPhone"
   /// Writes an event of this phone into the journal.
   var note: @Sendable (_ event: String, _ details: [String: JSON]) -> Void
 }

@@ -1,0 +1,135 @@
+import Transport
+import Wire
+
+/// What came of asking the phone to start an app.
+public enum LaunchOutcome: Equatable, Sendable {
+  case launched(pid: Int)
+  /// The phone's own words, such as `Locked`.
+  case refused(String)
+}
+
+extension KioskApp {
+  /// Starts an app in front, or brings a running one there.
+  ///
+  /// - Parameter fresh: ends a running one first, as a debugger's launch does.
+  @discardableResult
+  func launch(
+    _ bundle: String, arguments: [String] = [], environment: [String: String] = [:], fresh: Bool
+  ) -> LaunchOutcome {
+    let locked = surroundings.isLocked()
+    return model.with { model -> LaunchOutcome in
+      guard let app = model.installed[bundle] else { return .refused("NotFound") }
+      if locked, model.lockedLaunch == .refuse { return .refused("Locked") }
+      if let running = model.processes[bundle] {
+        if !fresh {
+          model.front = bundle
+          if bundle == settings.bundle {
+            if !locked { comeForward(&model) }
+          } else {
+            running.go(on: [.system])
+            leaveFront(&model)
+          }
+          return .launched(pid: running.pid)
+        }
+        end(running, .signal(9), in: &model)
+      }
+      model.lastPid += 1
+      let process = AppProcess(
+        pid: model.lastPid, of: app, arguments: arguments, environment: environment, stopped: locked ? [.system] : [])
+      model.processes[bundle] = process
+      model.front = bundle
+      surroundings.note("app-started", ["bundle": .string(bundle), "pid": .integer(Int64(process.pid))])
+      if bundle == settings.bundle {
+        model.listener = ListenerState(checksBegan: surroundings.clock.now)
+        if !locked { comeForward(&model) }
+      } else {
+        leaveFront(&model)
+      }
+      if model.launchFaults[bundle] == .crash { crashSoon(process) }
+      return .launched(pid: process.pid)
+    }
+  }
+
+  /// Ends an app as `SIGKILL` does.
+  ///
+  /// - Returns: false when it does not run.
+  @discardableResult
+  func kill(_ bundle: String) -> Bool {
+    model.with { model in
+      guard let process = model.processes[bundle] else { return false }
+      end(process, .signal(9), in: &model)
+      return true
+    }
+  }
+
+  /// Ends this very process; another of the same app stays.
+  func end(_ process: AppProcess, _ how: AppProcess.End) {
+    model.with { end(process, how, in: &$0) }
+  }
+
+  func end(_ process: AppProcess, _ how: AppProcess.End, in model: inout AppModel) {
+    guard model.processes[process.bundle] === process else { return process.end(how) }
+    model.processes[process.bundle] = nil
+    if model.front == process.bundle { model.front = nil }
+    if process.bundle == settings.bundle {
+      // The claim and the band were the process's own; the files stay where they are.
+      model.camera.claim?.interrupted.open()
+      giveBack(model.camera.claim, in: &model)
+      model.camera.band = nil
+      closeListener(&model)
+      timers.cancel(model.suspension)
+    }
+    process.end(how)
+  }
+
+  /// Installs the kiosk app's build, over one that is there; a running one is ended.
+  public func install(version: String = "3.2.0", build: String = "412") {
+    kill()
+    model.with {
+      $0.installations += 1
+      $0.installed[settings.bundle] = .kiosk(
+        bundle: settings.bundle, version: version, build: build, generation: $0.installations)
+    }
+  }
+
+  /// - Returns: false when it is not installed.
+  @discardableResult
+  public func uninstall() -> Bool {
+    kill()
+    return model.with {
+      $0.camera.files = [:]
+      return $0.installed.removeValue(forKey: settings.bundle) != nil
+    }
+  }
+
+  // MARK: Front and background
+
+  /// The kiosk app is in front and nothing is before it.
+  func comeForward(_ model: inout AppModel) {
+    guard let process = model.processes[settings.bundle] else { return }
+    timers.cancel(model.suspension)
+    process.go(on: [.system, .tester])
+    reopenListener(&model, because: "front")
+  }
+
+  /// Something else is in front: iOS takes the camera and lets the app run on for a while.
+  func leaveFront(_ model: inout AppModel, for time: Duration = backgroundTime) {
+    model.camera.claim?.interrupted.open()
+    limitBackgroundTime(&model, time)
+  }
+
+  func limitBackgroundTime(_ model: inout AppModel, _ time: Duration = backgroundTime) {
+    guard let process = model.processes[settings.bundle] else { return }
+    timers.cancel(model.suspension)
+    model.suspension = timers.schedule(at: surroundings.clock.now + time) { [surroundings] in
+      process.stop(.system)
+      surroundings.note("app-suspended", ["pid": .integer(Int64(process.pid))])
+    }
+  }
+
+  private func crashSoon(_ process: AppProcess) {
+    timers.schedule(at: surroundings.clock.now + .milliseconds(200)) { [weak self] in
+      self?.end(process, .signal(11))
+    }
+  }
+}

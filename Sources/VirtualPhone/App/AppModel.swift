@@ -1,0 +1,85 @@
+import Transport
+
+/// Everything about the phone's apps that can change; one lock holds it.
+struct AppModel: Sendable {
+  var installed: [String: InstalledApp] = [:]
+  /// How often the kiosk app has been installed.
+  var installations = 0
+  /// What runs, by bundle.
+  var processes: [String: AppProcess] = [:]
+  var lastPid = 400
+  /// The bundle in front; nil is the home screen. It stays so behind the lock screen.
+  var front: String?
+  /// What the phone makes of a launch while it asks for its passcode.
+  var lockedLaunch = LockedLaunch.refuse
+  /// By bundle.
+  var launchFaults: [String: LaunchFault] = [:]
+  var listener = ListenerState()
+  var door = DoorRules()
+  var camera = CameraState()
+  /// Ends the time that iOS lets the app run on without being in front.
+  var suspension: PhoneTimers.Ticket?
+}
+
+/// What a locked phone does with a launch; both are seen on real ones.
+enum LockedLaunch: String, CaseIterable, Sendable {
+  /// Answers `Locked`.
+  case refuse
+  /// Reports success; the app waits behind the lock screen.
+  case accept
+}
+
+/// The door's listening socket.
+struct ListenerState: Sendable {
+  var isOpen = false
+  /// Whether the process that runs now has opened it before.
+  var hasOpened = false
+  /// Phone time at which the app began its checks of itself; they come every 20 s from then.
+  var checksBegan: Duration = .zero
+  /// The check that will find it dead and reopen it.
+  var rescue: PhoneTimers.Ticket?
+}
+
+/// How the door answers, and how it is made to answer wrongly.
+struct DoorRules: Sendable {
+  /// The bearer token; nil asks for none. Never shown or written.
+  var token: String?
+  var fault: DoorFault?
+  var broken: Set<Breakage> = []
+}
+
+/// A way in which the app can be made to break its contract, so that a scenario is seen to fail.
+enum Breakage: String, CaseIterable, Sendable {
+  /// A second capture waits for the first instead of being refused with 423.
+  case busyWaits = "busy-not-refused"
+  /// Every refusal says the same empty sentence.
+  case wrongSentence = "wrong-sentence"
+  /// The claim is never given back.
+  case staysBusy = "stays-busy"
+  /// Captures are taken while another app is in front.
+  case capturesInBackground = "no-409"
+  /// Captures are taken without the camera grant.
+  case capturesWithoutGrant = "no-403"
+  /// The listener, once gone, stays gone until the app is started anew.
+  case doorNeverReturns = "door-never-returns"
+  /// The listener is not checked; only the way to the front reopens it.
+  case noSelfHeal = "no-self-heal"
+  /// A clip's file stays when its recording has ended.
+  case keepsFiles = "keeps-files"
+  /// The red band stays up after a capture.
+  case bandStays = "band-stays"
+  /// `active` is always true.
+  case alwaysActive = "always-active"
+}
+
+/// What the phone answers to a launch instead of doing it, or does to the app right after.
+enum LaunchFault: Equatable, Sendable {
+  /// Refused with this text.
+  case refused(String)
+  /// The launch request is never answered.
+  case silent
+  /// The connection ends instead of an answer.
+  case lost
+  /// The app starts and ends at once.
+  case crash
+}
