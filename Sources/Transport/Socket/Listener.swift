@@ -8,9 +8,11 @@ public final class Listener: Sendable {
   private let inode: UInt64
   private let isClosed = Guarded(false)
 
-  /// - Parameter backlog: connections that wait to be accepted.
+  /// - Parameters:
+  ///   - backlog: connections that wait to be accepted.
+  ///   - mode: permissions of a UNIX socket's file, such as 0o600; nil leaves them to the umask.
   /// - Throws: `StreamError.system` with bind's errno; a dead socket file in the way is replaced, a live one is EADDRINUSE.
-  public init(_ address: SocketAddress, backlog: Int32 = 256) throws(StreamError) {
+  public init(_ address: SocketAddress, backlog: Int32 = 256, mode: UInt32? = nil) throws(StreamError) {
     let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard fd >= 0 else { throw .system(errno) }
     socket = Socket(adopting: fd)
@@ -21,6 +23,8 @@ public final class Listener: Sendable {
     if case .unix(let path) = address {
       guard path.utf8.count <= SocketAddress.maximumPathBytes else { throw .system(ENAMETOOLONG) }
       try Self.clear(path)
+      // On the descriptor and before bind: the file is never there with wider permissions.
+      if let mode { fchmod(fd, mode) }
     }
     guard address.withSockaddr({ bind(fd, $0, $1) }) == 0, listen(fd, backlog) == 0 else {
       throw .system(errno)

@@ -28,27 +28,51 @@ public final class VirtualFleet: Sendable {
   public let address: SocketAddress
   public let phones: [VirtualPhone]
   public let journal: Journal
+  private let bus: MuxBus
+  private let mux: SocketServer
+  private let control: SocketServer?
 
   /// Starts the phones; the mux answers when this returns.
+  ///
+  /// - Throws: `VirtualFleetError`; nothing is left behind then.
   public init(_ options: Options) throws(VirtualFleetError) {
-    guard (1...256).contains(options.phones) else { throw .phones(options.phones) }
-    var presets: [PhonePreset] = []
-    for version in options.ios {
-      guard let preset = PhonePreset.named(version) else { throw .version(version) }
-      presets.append(preset)
+    let presets = try Self.presets(options)
+    let keys = try Self.keys()
+    let muxListener = try Self.listener(on: options.address)
+    let controlListener = try options.control.map { path throws(VirtualFleetError) in
+      try Self.listener(on: .unix(path: path), mode: 0o600)
     }
-    if presets.isEmpty { presets = PhonePreset.all }
     let clock = ScaledClock(scale: options.timeScale)
     let journal = Journal(clock: clock)
-    self.journal = journal
-    address = options.address
+    let bus = MuxBus()
+    let settings = KioskApp.Settings(bundle: options.bundle, doorPort: options.doorPort, token: options.token)
     phones = (0..<options.phones).map { index in
       let preset = presets[index % presets.count]
       return VirtualPhone(
         identity: PhoneIdentity(index: index, preset: preset), preset: preset, clock: clock, journal: journal,
-        app: KioskApp.Settings(bundle: options.bundle, doorPort: options.doorPort, token: options.token))
+        bus: bus, app: settings)
+    }
+    let contexts = TLSContexts(keys: keys)
+    for phone in phones {
+      let lockdown = LockdownServer(phone: phone, keys: keys, contexts: contexts)
+      phone.connect(lockdown)
+      lockdown.start()
+      if options.trusted { lockdown.trustFleetHost() }
+      bus.attach(phone)
+    }
+    self.journal = journal
+    self.bus = bus
+    address = muxListener.address
+    mux = SocketServer("mux", on: muxListener) { socket in
+      MuxConnection(socket: socket, bus: bus, journal: journal).serve()
+    }
+    let desk = FleetDesk(phones: phones, journal: journal)
+    control = controlListener.map { listener in
+      SocketServer("control", on: listener) { ControlConnection(socket: $0, desk: desk).serve() }
     }
   }
+
+  deinit { stop() }
 
   /// Does one action to one phone, as `fleetctl virtual do` would.
   ///
@@ -56,9 +80,43 @@ public final class VirtualFleet: Sendable {
   public func perform(
     _ action: String, on phone: String, _ values: [String: String] = [:]
   ) throws(ActionError) {
-    throw ActionError("There is no action \(action). Its name may be misspelt. See: fleetctl virtual do --list.")
+    try FleetDesk(phones: phones, journal: journal).perform(action, on: phone, values)
   }
 
-  /// Ends every thread and connection and removes the sockets; done within a second.
-  public func stop() {}
+  /// Ends every thread and connection and removes the sockets; done within a second. May be called twice.
+  public func stop() {
+    let deadline = Deadline.after(.seconds(1))
+    journal.end()
+    bus.end()
+    for phone in phones { phone.end() }
+    control?.stop(by: deadline)
+    mux.stop(by: deadline)
+  }
+
+  // MARK: - Starting
+
+  private static func presets(_ options: Options) throws(VirtualFleetError) -> [PhonePreset] {
+    guard (1...256).contains(options.phones) else { throw .phones(options.phones) }
+    guard (0.01...10_000).contains(options.timeScale) else { throw .timeScale(options.timeScale) }
+    var presets: [PhonePreset] = []
+    for version in options.ios {
+      guard let preset = PhonePreset.named(version) else { throw .version(version) }
+      presets.append(preset)
+    }
+    return presets.isEmpty ? PhonePreset.all : presets
+  }
+
+  private static func keys() throws(VirtualFleetError) -> FleetKeys {
+    do throws(OpenSSLFailure) { return try FleetKeys.shared.get() } catch { throw .keys(error.text) }
+  }
+
+  private static func listener(
+    on address: SocketAddress, mode: UInt32? = nil
+  ) throws(VirtualFleetError) -> Listener {
+    do throws(StreamError) {
+      return try Listener(address, mode: mode)
+    } catch {
+      throw .socket(address, error)
+    }
+  }
 }

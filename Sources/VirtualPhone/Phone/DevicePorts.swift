@@ -32,14 +32,17 @@ public final class DevicePorts: Sendable {
   }
 
   /// Serves one accepted connection on the calling thread, then closes it.
-  func serve(_ socket: Socket, with server: Server) {
+  ///
+  /// - Parameter isPluggedIn: asked once the connection can be ended from outside, so that none outlives a cable
+  ///   pulled just before.
+  func serve(_ socket: Socket, with server: Server, while isPluggedIn: () -> Bool = { true }) {
     let id = ObjectIdentifier(socket)
     ports.with { $0.connections[id] = socket }
     defer {
       ports.with { $0.connections[id] = nil }
       socket.close()
     }
-    server(socket)
+    if isPluggedIn() { server(socket) }
   }
 
   /// Refuses everything from now on and ends every connection.

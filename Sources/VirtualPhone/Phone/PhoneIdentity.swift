@@ -10,6 +10,7 @@ public struct PhoneIdentity: Equatable, Sendable {
   public let serialNumber: String
   public let wifiAddress: String
   public let bluetoothAddress: String
+  public let ethernetAddress: String
   public let boardSerialNumber: String
   public let imei: String
 
@@ -32,6 +33,7 @@ public struct PhoneIdentity: Equatable, Sendable {
     let tail = Hex.encode([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)], uppercase: false)
     wifiAddress = "02:00:00:00:\(tail.prefix(2)):\(tail.suffix(2))"
     bluetoothAddress = "02:00:00:01:\(tail.prefix(2)):\(tail.suffix(2))"
+    ethernetAddress = "02:00:00:02:\(tail.prefix(2)):\(tail.suffix(2))"
     imei = "35" + source.text(13, from: "0123456789")
   }
 

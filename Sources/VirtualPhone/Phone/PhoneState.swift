@@ -9,7 +9,11 @@ public struct PhoneState: Sendable {
   public var locked = false
   /// False between a reboot and the first unlock.
   public var unlockedSinceBoot = true
+  /// How StartSession goes until then.
+  public var beforeFirstUnlock = BeforeFirstUnlock.passwordProtected
   public var trust = TrustAnswer.accept
+  /// How many more Pair requests meet the trust dialog before somebody taps Trust; nil: nobody does.
+  var pendingAnswersLeft: Int?
   /// Hosts that the phone trusts, by HostID.
   var pairings: [String: Pairing] = [:]
   public var developerImageMounted = false
@@ -20,6 +24,13 @@ public struct PhoneState: Sendable {
   public var attached = true
   /// The mux's number for it; a new one with every attach.
   public var deviceID: UInt32 = 0
+  /// How the mux lists it.
+  public var listing = MuxListing()
+  /// What somebody has put in place of lockdown's own values.
+  var overrides: [LockdownName: LockdownOverride] = [:]
+  var lockdownFaults: [LockdownFault] = []
+  /// New with every boot.
+  var bootSession = Fresh.uuid()
   /// Phone time of the last boot.
   public var bootedAt: Duration = .zero
 
@@ -31,6 +42,16 @@ public struct PhoneState: Sendable {
     /// The dialog is showing and nobody has tapped.
     case pending
     case deny
+  }
+
+  /// What phones are reported to say to a trusted host between boot and first unlock.
+  public enum BeforeFirstUnlock: String, CaseIterable, Sendable {
+    /// StartSession answers PasswordProtected.
+    case passwordProtected = "password-protected"
+    /// StartSession answers InvalidHostID, as if the host were forgotten.
+    case invalidHostID = "invalid-host-id"
+    /// The session opens, and no service starts.
+    case sessionOnly = "session-only"
   }
 
   public struct Battery: Equatable, Sendable {

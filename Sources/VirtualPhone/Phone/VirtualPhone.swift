@@ -14,6 +14,7 @@ public final class VirtualPhone: Sendable {
   let clock: any PhoneClock
   /// The mux that the phone's cable leads to.
   let bus: MuxBus
+  private let server = Guarded(LockdownServer?.none)
   /// Opens when the fleet ends: no wait of this phone goes on after it.
   let ended = Latch()
 
@@ -42,11 +43,17 @@ public final class VirtualPhone: Sendable {
     journal.record(udid, event, details)
   }
 
+  /// The phone's lockdownd, once the fleet has given it one.
+  var lockdown: LockdownServer? { server.with { $0 } }
+
+  func connect(_ lockdown: LockdownServer) { server.with { $0 = lockdown } }
+
   /// Ends all that runs or waits on the phone, for good.
   func end() {
     ended.open()
     app.shutDown()
     hands.stop()
     ports.closeAll()
+    server.with { $0 = nil }
   }
 }

@@ -1,0 +1,167 @@
+import Transport
+import Wire
+
+/// One host's connection to the mux, on its own thread: requests, then perhaps events or a device port's bytes.
+struct MuxConnection {
+  /// The real daemon closes on anything longer.
+  static let messageLimit = 0x10000
+  /// For a message whose header has come; a host that stops in the middle of one is gone.
+  private static let patience = Duration.seconds(30)
+
+  let socket: Socket
+  let bus: MuxBus
+  let journal: Journal
+
+  private enum Next {
+    case goOn
+    case listen(MuxListener)
+    case end
+  }
+
+  /// Serves the connection to its end; the caller closes the socket.
+  func serve() {
+    while let frame = receive() {
+      switch answer(frame) {
+      case .goOn: continue
+      case .listen(let listener):
+        stayListening(listener)
+        return
+      case .end: return
+      }
+    }
+  }
+
+  /// - Returns: nil when the host has gone or sends what no daemon takes.
+  private func receive() -> MuxFrame? {
+    do {
+      let header = try socket.read(exactly: MuxFrame.headerSize, by: .never)
+      var (frame, size) = try MuxFrame.header(header, limit: Self.messageLimit)
+      frame.payload = try socket.read(exactly: size, by: .after(Self.patience))
+      return frame
+    } catch {
+      return nil
+    }
+  }
+
+  private func answer(_ frame: MuxFrame) -> Next {
+    guard frame.version == MuxFrame.plistVersion else {
+      return reply(MuxReply.result(.badVersion), to: frame)
+    }
+    guard frame.message == MuxFrame.plistMessage, let request = Self.request(frame.payload),
+      let type = request["MessageType"]?.string
+    else {
+      // The real daemon says nothing and lets the host wait; an answer serves everybody better.
+      return reply(MuxReply.result(.badCommand), to: frame)
+    }
+    switch type {
+    case "ListDevices":
+      note(type, request)
+      return reply(["DeviceList": .array(bus.devices)], to: frame)
+    case "Listen":
+      note(type, request)
+      let listener = MuxListener(socket, request: request, pacing: bus.pacing)
+      bus.subscribe(listener, tag: frame.tag)
+      return .listen(listener)
+    case "ListListeners":
+      note(type, request)
+      return reply(["ListenerList": .array(bus.listenRequests.enumerated().map(Self.listenerEntry))], to: frame)
+    case "Connect":
+      return connect(request, frame)
+    case "ReadBUID":
+      note(type, request)
+      return reply(["BUID": .string(bus.buid)], to: frame)
+    case "ReadPairRecord", "SavePairRecord", "DeletePairRecord":
+      return pairRecord(type, request, frame)
+    default:
+      note(type, request)
+      return reply(MuxReply.result(.badCommand), to: frame)
+    }
+  }
+
+  private func connect(_ request: Plist, _ frame: MuxFrame) -> Next {
+    guard let id = request["DeviceID"]?.int, let sent = request["PortNumber"] else {
+      return reply(MuxReply.result(.badCommand), to: frame)
+    }
+    let phone = bus.phone(id)
+    // The number travels in network byte order; one that is no port has nobody behind it.
+    let port = sent.int.flatMap { UInt16(exactly: $0) }?.byteSwapped
+    let server = port.flatMap { phone?.ports.server($0) }
+    let result: MuxReply.Number = phone == nil ? .badDevice : server == nil ? .connectionRefused : .ok
+    journal.record(
+      phone?.udid, "mux-request",
+      [
+        "request": "Connect", "program": Self.program(request), "device_id": .integer(Int64(id)),
+        "port": port.map { .integer(Int64($0)) } ?? .null, "result": .integer(Int64(result.rawValue)),
+      ])
+    guard let phone, let server else { return reply(MuxReply.result(result), to: frame) }
+    guard case .goOn = reply(MuxReply.result(.ok), to: frame) else { return .end }
+    phone.ports.serve(socket, with: server, while: { bus.phone(id) === phone })
+    return .end
+  }
+
+  private func pairRecord(_ type: String, _ request: Plist, _ frame: MuxFrame) -> Next {
+    let id = request["PairRecordID"]?.string
+    var answer = MuxReply.result(.ok)
+    var result: Int32 = 0
+    do throws(PairRecords.Refusal) {
+      switch type {
+      case "ReadPairRecord": answer = ["PairRecordData": .data(try bus.records.read(id))]
+      case "SavePairRecord": try bus.records.save(request["PairRecordData"]?.bytes, as: id)
+      default: try bus.records.delete(id)
+      }
+    } catch {
+      result = error.number
+      answer = MuxReply.result(result)
+    }
+    note(type, request, ["id": .text(id), "result": .integer(Int64(result))], phone: id.map { UDID($0) })
+    let next = reply(answer, to: frame)
+    if type == "SavePairRecord", result == 0, let id, let (phone, entry) = bus.entry(spelled: id),
+      let number = request["DeviceID"]?.int, bus.phone(number) === phone
+    {
+      bus.announcePaired(entry)
+    }
+    return next
+  }
+
+  /// Any further request on a listening connection is refused, and the connection closed.
+  private func stayListening(_ listener: MuxListener) {
+    defer { bus.unsubscribe(listener) }
+    guard let frame = receive() else { return }
+    journal.record(nil, "mux-request", ["request": "after-listen"])
+    listener.enqueue(MuxReply.result(.badCommand), tag: frame.tag)
+    listener.flush()
+  }
+
+  private func reply(_ plist: Plist, to frame: MuxFrame) -> Next {
+    do throws(StreamError) {
+      try bus.pacing.write(MuxFrame(plist, tag: frame.tag).bytes, to: socket, by: .after(Self.patience))
+      return .goOn
+    } catch {
+      return .end
+    }
+  }
+
+  private func note(_ type: String, _ request: Plist, _ more: [String: JSON] = [:], phone: UDID? = nil) {
+    var details = more
+    details["request"] = .string(String(type.prefix(64)))
+    details["program"] = Self.program(request)
+    journal.record(phone, "mux-request", details)
+  }
+
+  private static func request(_ payload: [UInt8]) -> Plist? {
+    do throws(PlistError) { return try Plist(parsing: payload) } catch { return nil }
+  }
+
+  private static func program(_ request: Plist) -> JSON {
+    .text(request["ProgName"]?.string.map { String($0.prefix(64)) })
+  }
+
+  private static func listenerEntry(_ index: Int, _ request: Plist) -> Plist {
+    let program = request["ProgName"]?.string ?? "unknown"
+    return [
+      "Blacklisted": false, "BundleID": request["BundleID"] ?? "", "ConnType": 0,
+      "ID String": .string("\(index)-\(program)"), "ProgName": .string(program),
+      "kLibUSBMuxVersion": request["kLibUSBMuxVersion"] ?? 3,
+    ]
+  }
+}

@@ -1,0 +1,99 @@
+import Wire
+
+/// One line of the mux's device list: a phone by one of its ways in.
+struct MuxEntry: Equatable, Sendable {
+  enum Link: Equatable, Sendable {
+    case usb
+    /// The same phone once more, over its network.
+    case network
+    /// The same phone once more by the same cable; only a confused daemon says so.
+    case twin
+  }
+
+  let id: UInt32
+  let link: Link
+  /// As the mux spells it; the phone itself may say otherwise.
+  let serial: String
+
+  /// The event that announces it, which is also its element of the device list.
+  func attached(_ phone: PhoneIdentity) -> Plist {
+    ["MessageType": "Attached", "DeviceID": .integer(Int64(id)), "Properties": properties(phone)]
+  }
+
+  var detached: Plist { ["MessageType": "Detached", "DeviceID": .integer(Int64(id))] }
+
+  /// Sent when the host has stored a pair record for it.
+  var paired: Plist { ["MessageType": "Paired", "DeviceID": .integer(Int64(id))] }
+
+  private func properties(_ phone: PhoneIdentity) -> Plist {
+    switch link {
+    case .usb, .twin:
+      [
+        "DeviceID": .integer(Int64(id)), "ConnectionType": "USB", "SerialNumber": .string(serial),
+        "ProductID": 0x12A8, "ConnectionSpeed": 480_000_000,
+        // Bus 1, and the device's address on it.
+        "LocationID": .integer(1 << 16 | Int64(id & 0xFFFF)),
+      ]
+    case .network:
+      [
+        "DeviceID": .integer(Int64(id)), "ConnectionType": "Network", "SerialNumber": .string(serial),
+        "InterfaceIndex": 2, "NetworkAddress": .data(Self.socketAddress(of: phone)),
+        "EscapedFullServiceName": .string("\(phone.wifiAddress)@fe80::1._apple-mobdev2._tcp.local."),
+      ]
+    }
+  }
+
+  /// A BSD `sockaddr_in6`: length, family 30, port, flow, address, scope. Link-local without a scope, so that a host
+  /// that takes the list at its word and dials directly fails at once and reaches nobody.
+  private static func socketAddress(of phone: PhoneIdentity) -> [UInt8] {
+    let low = (0..<8).map { UInt8(truncatingIfNeeded: phone.ecid >> (56 - 8 * UInt64($0))) }
+    return [0x1C, 0x1E, 0, 0] + [0, 0, 0, 0] + [0xFE, 0x80, 0, 0, 0, 0, 0, 0] + low + [0, 0, 0, 0]
+  }
+}
+
+/// How the mux lists one phone.
+public struct MuxListing: Equatable, Sendable {
+  public enum Network: String, CaseIterable, Sendable {
+    case none
+    /// A network entry behind the cable's.
+    case after
+    /// A network entry before the cable's.
+    case before
+    /// The phone is on the network alone.
+    case only
+  }
+
+  public enum Serial: String, CaseIterable, Sendable {
+    case plain
+    /// Without the hyphen, as the USB descriptor has it.
+    case hyphenless
+    case upper
+    case lower
+  }
+
+  public var network = Network.none
+  public var serial = Serial.plain
+  /// Two entries by the same cable.
+  public var twice = false
+
+  public init() {}
+
+  func spelling(of udid: UDID) -> String {
+    switch serial {
+    case .plain: udid.description
+    case .hyphenless: udid.description.filter { $0 != "-" }
+    case .upper: udid.description.uppercased()
+    case .lower: udid.description.lowercased()
+    }
+  }
+
+  var links: [MuxEntry.Link] {
+    let cable: [MuxEntry.Link] = twice ? [.usb, .twin] : [.usb]
+    return switch network {
+    case .none: cable
+    case .after: cable + [.network]
+    case .before: [.network] + cable
+    case .only: [.network]
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Transport
+
+/// The listening side of a virtual socket: one thread accepts, one thread serves each connection.
+///
+/// Serves the mux and the control socket alike.
+final class SocketServer: Sendable {
+  /// Far above what any host opens, far below what threads would cost.
+  static let connectionLimit = 4096
+  private static let stackBytes = 512 << 10
+
+  private struct Connections {
+    var open: [ObjectIdentifier: Socket] = [:]
+    var isEnding = false
+  }
+
+  let address: SocketAddress
+  private let listener: Listener
+  private let connections = Guarded(Connections())
+  private let allGone = Latch()
+  private let name: String
+
+  /// - Parameters:
+  ///   - name: of the threads.
+  ///   - serve: serves one connection to its end on its own thread; returning closes it.
+  init(
+    _ name: String, on listener: Listener, serve: @escaping @Sendable (Socket) -> Void
+  ) {
+    self.name = name
+    self.listener = listener
+    address = listener.address
+    _ = Worker(name: name, stackBytes: Self.stackBytes) { [self] in acceptLoop(serve) }
+  }
+
+  private func acceptLoop(_ serve: @escaping @Sendable (Socket) -> Void) {
+    while let socket = listener.accept() {
+      let isTaken = connections.with {
+        guard !$0.isEnding, $0.open.count < Self.connectionLimit else { return false }
+        $0.open[ObjectIdentifier(socket)] = socket
+        return true
+      }
+      guard isTaken else {
+        socket.close()
+        continue
+      }
+      _ = Worker(name: name, stackBytes: Self.stackBytes) { [self] in
+        serve(socket)
+        socket.close()
+        forget(socket)
+      }
+    }
+    connections.with { $0.isEnding = true }
+    openIfGone()
+  }
+
+  private func forget(_ socket: Socket) {
+    connections.with { $0.open[ObjectIdentifier(socket)] = nil }
+    openIfGone()
+  }
+
+  private func openIfGone() {
+    if connections.with({ $0.isEnding && $0.open.isEmpty }) { allGone.open() }
+  }
+
+  /// Takes no more connections, ends those there are, removes the socket file, and waits for the threads.
+  ///
+  /// - Returns: false when a thread still ran at the deadline.
+  @discardableResult
+  func stop(by deadline: Deadline) -> Bool {
+    let open = connections.with {
+      $0.isEnding = true
+      return Array($0.open.values)
+    }
+    listener.close()
+    for socket in open { socket.shutdown() }
+    openIfGone()
+    return allGone.wait(until: deadline)
+  }
+}
