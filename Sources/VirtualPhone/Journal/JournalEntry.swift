@@ -15,7 +15,8 @@ public struct JournalEntry: Equatable, Sendable {
   /// `{at, details, event, phone_seconds, seq, udid}`; times as RFC 3339 UTC.
   public var json: JSON {
     [
-      "seq": .integer(Int64(clamping: seq)), "at": .string(at.description), "phone_seconds": .number(phoneSeconds),
+      "seq": .integer(Int64(clamping: seq)), "at": .string(at.description),
+      "phone_seconds": .number((phoneSeconds * 1000).rounded() / 1000),
       "udid": .text(udid?.description), "event": .string(event), "details": .object(details),
     ]
   }
