@@ -1,0 +1,83 @@
+import Fleet
+
+/// The keys that describe one request.
+struct RequestReader {
+  let reading: Reading
+
+  init(_ reading: Reading) { self.reading = reading }
+
+  static let keys = ["headers", "body", "token", "deadline"]
+
+  /// Names that a step's texts can use in braces.
+  static let placeholders = ["name", "udid", "ios", "scenario"]
+
+  /// A request together with what is expected of its answer.
+  func judged(_ fields: Fields) -> RequestStep? {
+    guard var step = request(fields) else { return nil }
+    if let node = fields["expect"] {
+      guard let expectation = ExpectationReader(reading).expectation(node) else { return nil }
+      step.expectation = expectation
+    }
+    step.retryWithin = fields["retry-within"].flatMap(reading.positiveDuration)
+    return step
+  }
+
+  func request(_ fields: Fields) -> RequestStep? {
+    guard let node = fields["request"], let line = reading.requestLine(node) else { return nil }
+    if let name = Placeholders.names(in: line.target).first(where: { !Self.placeholders.contains($0) }) {
+      let names = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
+      reading.wrong(node, "{\(name)} has no value here; a text can use \(names)")
+      return nil
+    }
+    var step = RequestStep(line: line)
+    fields.set("headers", &step.headers) { headers($0) }
+    fields.setOrNull("body", &step.body, reading.text)
+    if let node = fields["token"] { step.token = token(node) ?? .configured }
+    fields.setOrNull("deadline", &step.deadline, reading.positiveDuration)
+    return step
+  }
+
+  private func token(_ node: YAMLNode) -> RequestStep.Token? {
+    guard let text = reading.text(node) else { return nil }
+    switch text {
+    case "none": return RequestStep.Token.none
+    case "wrong": return .wrong
+    default:
+      reading.wrong(
+        node, "'\(text)' is not known here; write none or wrong, or leave token out to send the configured one")
+      return nil
+    }
+  }
+
+  private func headers(_ node: YAMLNode) -> [NamedText]? {
+    guard let headers = namedTexts(node, "headers") else { return nil }
+    for header in headers {
+      guard Self.isToken(header.name), header.text.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })
+      else {
+        reading.wrong(
+          node, "'\(header.name)' is no header field; names are letters, digits and hyphens, values one line")
+        return nil
+      }
+    }
+    return headers
+  }
+
+  /// A mapping of names and texts.
+  func namedTexts(_ node: YAMLNode, _ what: String) -> [NamedText]? {
+    guard case .mapping(let entries) = node.value else {
+      reading.wrong(node, "\(what) is a mapping of names and texts, not \(node.kind)")
+      return nil
+    }
+    let texts = entries.compactMap { entry in
+      reading.text(entry.value).map { NamedText(name: entry.key, text: $0) }
+    }
+    return texts.count == entries.count ? texts : nil
+  }
+
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy {
+        (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 95
+      }
+  }
+}

@@ -1,0 +1,85 @@
+import DeviceBridge
+import Fleet
+
+/// One scenario file, read and checked.
+public struct Scenario: Equatable, Sendable {
+  /// The file as it was named on the command line.
+  public var file: String
+  /// SHA-256 of the file's bytes, in hexadecimal.
+  public var hash: String
+  public var name: String
+  /// Where the name stands.
+  public var line: Int
+  public var about: String?
+  public var tags: [String]
+  public var needs: [Need]
+  /// Never empty.
+  public var steps: [Step]
+  /// Always run, and judged: the door is back.
+  public var recovers: [Step]
+  public var quarantine: Quarantine?
+}
+
+/// A state that must hold before the first step.
+public struct Need: Equatable, Sendable {
+  public var state: BodyState
+  public var line: Int
+}
+
+/// A known fault: the scenario still runs, and is reported apart.
+public struct Quarantine: Equatable, Sendable {
+  public var reason: String
+  /// The last day of it; from the next day on the scenario counts again.
+  public var until: CalendarDay?
+  public var ticket: String?
+  /// Names of bodies, and `tag:T`; empty for all bodies.
+  public var on: [String]
+
+  /// Whether the scenario is apart for that body on that day.
+  public func holds(for body: Body, on day: CalendarDay) -> Bool {
+    if let until, day > until { return false }
+    return on.isEmpty
+      || on.contains { pattern in
+        pattern.hasPrefix("tag:") ? body.tags.contains(String(pattern.dropFirst(4))) : pattern == body.name
+      }
+  }
+}
+
+/// One step, and where it stands in the file.
+public struct Step: Equatable, Sendable {
+  public var line: Int
+  public var column: Int
+  public var action: Action
+
+  public enum Action: Equatable, Sendable {
+    case arrange(BodyState)
+    case request(RequestStep)
+    /// Goes on beside the following steps until its `finish`.
+    case start(name: String, RequestStep)
+    case finish(name: String, Expectation)
+    case until(UntilStep)
+    case launch(LaunchStep)
+    case lock(LockStep)
+    case door(DoorStep)
+    case wait(Duration)
+  }
+
+  /// The step in the words of the file.
+  public var text: String {
+    switch action {
+    case .arrange(let state): "arrange \(state.rawValue)"
+    case .request(let step): "request \(step.line)"
+    case .start(let name, let step): "start \(name): request \(step.line)"
+    case .finish(let name, _): "finish \(name)"
+    case .until(let step):
+      switch step.condition {
+      case .request(let request): "until request \(request.line)"
+      case .lock(let state): "until lock \(state.rawValue)"
+      }
+    case .launch(let step): step.fresh ? "launch fresh" : "launch"
+    case .lock(let step): "lock \(step.state.rawValue)"
+    case .door(let step): "door \(step.answers ? "answers" : "silent")"
+    case .wait(let duration): "wait \(duration.shown)"
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import DeviceBridge
+import Fleet
+
+/// A request to the door and what is expected of it.
+public struct RequestStep: Equatable, Sendable {
+  public enum Token: String, Sendable, CaseIterable {
+    /// The one that fleet.yaml's token-file holds, where there is one.
+    case configured
+    case none, wrong
+  }
+
+  /// As door.md names it; texts in braces are filled in when it is sent.
+  public var line: RequestLine
+  public var headers: [NamedText] = []
+  public var body: String?
+  public var token = Token.configured
+  /// The request's own limit; nil: door.md's caller clock.
+  public var deadline: Duration?
+  /// What must be true of the answer; without one, any complete answer will do.
+  public var expectation = Expectation()
+  /// Repeats the request until the expectation holds.
+  public var retryWithin: Duration?
+}
+
+/// A name and a text, in the order of the file.
+public struct NamedText: Equatable, Sendable {
+  public var name: String
+  public var text: String
+}
+
+/// Asks again and again until something holds.
+public struct UntilStep: Equatable, Sendable {
+  public enum Condition: Equatable, Sendable {
+    case request(RequestStep)
+    case lock(LockState)
+  }
+  public var condition: Condition
+  public var within: Duration
+  public var every: Duration
+}
+
+/// Brings the kiosk app to the front.
+public struct LaunchStep: Equatable, Sendable {
+  public var arguments: [String] = []
+  public var environment: [NamedText] = []
+  /// Ends a running one first.
+  public var fresh = false
+}
+
+/// Reads the lock.
+public struct LockStep: Equatable, Sendable {
+  public var state: LockState
+  /// Keeps reading until then; nil: once.
+  public var within: Duration?
+}
+
+/// Calls the door's hello.
+public struct DoorStep: Equatable, Sendable {
+  /// Whether it must answer; otherwise it must be silent.
+  public var answers: Bool
+  /// Keeps asking until then; nil: once.
+  public var within: Duration?
+  /// Must hold all that time.
+  public var throughout: Duration?
+}

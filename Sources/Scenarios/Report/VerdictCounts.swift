@@ -1,0 +1,33 @@
+import Fleet
+import Wire
+
+/// How many verdicts there were of each kind.
+public struct VerdictCounts: Equatable, Sendable {
+  private var counts: [Verdict: Int] = [:]
+
+  public init() {}
+
+  public subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
+
+  public mutating func add(_ verdict: Verdict) { counts[verdict, default: 0] += 1 }
+
+  /// Those that say something about the app.
+  public var judged: Int { self[.passed] + self[.failed] + self[.flaky] }
+
+  public var all: Int { counts.values.reduce(0, +) }
+
+  /// The exit code that the verdicts ask for: 1 for a failure, over 3 for an error, over 4 where nothing was judged.
+  ///
+  /// A skipped or quarantined scenario is never a pass, and by itself never a failure.
+  public var exitCode: Int32 {
+    if self[.failed] > 0 { return 1 }
+    if self[.error] > 0 { return 3 }
+    return judged == 0 ? 4 : 0
+  }
+
+  public var json: JSON {
+    .object(
+      Dictionary(
+        uniqueKeysWithValues: Verdict.allCases.map { ($0.rawValue, JSON.integer(Int64(self[$0]))) }))
+  }
+}
