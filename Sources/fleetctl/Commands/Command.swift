@@ -23,6 +23,8 @@ struct Context: Sendable {
 enum Commands {
   /// In the order in which help lists them.
   static let all: [Command] = [
+    DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
+    RequestCommand.command,
     VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
   ]
 

@@ -1,7 +1,7 @@
 /// Durations as numbers, for JSON, and as words.
 extension Duration {
   /// Seconds, rounded to the millisecond.
-  var inSeconds: Double { milliseconds(roundedTo: 1) / 1000 }
+  var roundedSeconds: Double { milliseconds(roundedTo: 1) / 1000 }
 
   /// Milliseconds, rounded to a tenth.
   var milliseconds: Double { milliseconds(roundedTo: 0.1) }

@@ -81,6 +81,6 @@ import Wire
     #expect(Duration.milliseconds(1_240).words == "1.2 s")
     #expect(Duration.seconds(10).words == "10 s")
     #expect(Duration.microseconds(12_345).milliseconds == 12.3)
-    #expect(Duration.microseconds(1_234_567).inSeconds == 1.235)
+    #expect(Duration.microseconds(1_234_567).roundedSeconds == 1.235)
   }
 }

@@ -35,8 +35,8 @@ import Testing
   }
 
   @Test func `is kept apart from colour that nobody wants`() {
-    func style(_ choice: String?, _ environment: [String: String], _ isTerminal: Bool) -> Bool {
-      Style(choice: choice, environment: Environment(environment), isTerminal: isTerminal).isColoured
+    func style(_ choice: String?, _ environment: Environment, _ isTerminal: Bool) -> Bool {
+      Style(choice: choice, environment: environment, isTerminal: isTerminal).isColoured
     }
 
     #expect(style(nil, [:], true))

@@ -60,7 +60,7 @@ struct DoorReport: Sendable {
       "outcome": .string(outcome), "status": message.map { .integer(Int64($0.status)) } ?? .null,
       "type": .text(content?.type), "headers": message.map(Self.headers) ?? .null,
       "json": content?.json ?? .null, "text": .text(content?.text), "picture": content?.picture ?? .null,
-      "size": message.map { .integer(Int64($0.body.count)) } ?? .null, "took_s": .number(answer.took.inSeconds),
+      "size": message.map { .integer(Int64($0.body.count)) } ?? .null, "took_s": .number(answer.took.roundedSeconds),
       "error": .text(sentence),
     ]
   }

@@ -1,0 +1,127 @@
+import DeviceBridge
+import Fleet
+import Transport
+import Wire
+
+/// What every command that touches phones works with: the configuration and the way to the phones.
+struct Bench: Sendable {
+  /// Longest for one question to the daemon.
+  static let muxLimit = Duration.seconds(5)
+  /// Between two looks of --wait.
+  private static let pause = Duration.milliseconds(250)
+
+  let configuration: FleetConfiguration
+  let mux: MuxAddress
+
+  init(_ context: Context) throws(Complaint) {
+    mux = try Self.address(context)
+    do {
+      configuration = try FleetConfiguration.find(
+        explicit: context.invocation.value("config"), environment: context.environment)
+    } catch {
+      throw Complaint(
+        .usage,
+        "The configuration is wrong, and nothing ran. \(error.description.printableLines) "
+          + "Correct it and run the command again.")
+    }
+  }
+
+  /// --mux, else USBMUXD_SOCKET_ADDRESS, else the system's socket.
+  private static func address(_ context: Context) throws(Complaint) -> MuxAddress {
+    let command = context.invocation.command.name
+    if let text = context.invocation.value("mux") {
+      guard let address = MuxAddress(text) else {
+        throw Complaint(
+          .badValue(
+            option: "mux", value: text, wanted: "a path, UNIX:PATH or HOST:PORT", command: command))
+      }
+      return address
+    }
+    guard let text = context.environment["USBMUXD_SOCKET_ADDRESS"], !text.isEmpty else { return .system }
+    guard let address = MuxAddress(text) else {
+      throw Complaint(
+        .usage,
+        "USBMUXD_SOCKET_ADDRESS is '\(text.printable)', which is no address. It takes a path, UNIX:PATH or HOST:PORT. "
+          + "Correct it, or name the socket: fleetctl \(command) --mux ADDRESS.")
+    }
+    return address
+  }
+
+  /// The phones that the daemon shows now.
+  func phones() async throws(PhoneError) -> [ListedPhone] {
+    try await Mux(address: mux).phones(by: .after(Self.muxLimit))
+  }
+
+  /// The bodies, and which phones they are.
+  func bodies() async throws(Complaint) -> BodySelection {
+    do { return BodySelection(configuration, phones: try await phones()) } catch { throw Complaint(error) }
+  }
+
+  /// The body that a command was given; it may be absent, and its lane says so then.
+  ///
+  /// - Parameter wait: how long it may take to be attached by cable.
+  func body(_ typed: String, wait: Duration = .zero) async throws(Complaint) -> Body {
+    let limit = Deadline.after(wait)
+    while true {
+      let result: Result<Body, Complaint>
+      do { result = .success(try await resolve(typed)) } catch { result = .failure(error) }
+      let canAppear =
+        switch result {
+        case .success(let body): body.phone?.transport != .usb
+        // A phone that is to be plugged in is not known yet; a name that is wrong will not become right.
+        case .failure(let complaint): complaint.code == .harness || UDID(wellFormed: typed) != nil
+        }
+      guard canAppear, !limit.hasPassed, await Self.rest() else { return try result.get() }
+    }
+  }
+
+  private func resolve(_ typed: String) async throws(Complaint) -> Body {
+    let selection = try await bodies()
+    do { return try selection.resolve(typed) } catch {
+      throw Complaint(error.exitCode == ExitCode.usage.number ? .usage : .harness, error.sentence)
+    }
+  }
+
+  /// - Returns: false when the command is being ended.
+  static func rest() async -> Bool {
+    do { try await ContinuousClock().sleep(for: pause) } catch { return false }
+    return true
+  }
+}
+
+extension Body {
+  /// The lane of an attached phone.
+  ///
+  /// - Throws: `.absent`, or `.networkOnly` for a phone that is never connected to.
+  func lane(_ mux: MuxAddress) throws(PhoneError) -> PhoneLane {
+    guard let phone else { throw .absent(udid) }
+    guard phone.transport == .usb else { throw .networkOnly(udid) }
+    return PhoneLane(phone, mux: mux)
+  }
+}
+
+extension Complaint {
+  init(_ error: PhoneError) { self.init(error.isUsage ? .usage : .harness, error.sentence) }
+
+  /// No configuration names the app that a command is about.
+  static let noApp = Complaint(
+    .usage,
+    "No app is named. fleet.yaml has no app: {bundle: …}, or there is no fleet.yaml. "
+      + "Write that line into it; a later version writes the file: fleetctl init --app BUNDLE.")
+}
+
+extension Invocation {
+  /// An option's value as a span of time.
+  func duration(_ option: String) throws(UsageError) -> Duration? {
+    guard let text = value(option) else { return nil }
+    guard let duration = Duration(text: text) else {
+      throw .badValue(
+        option: option, value: text, wanted: "a span of time such as 500ms, 10s or 5m", command: command.name)
+    }
+    return duration
+  }
+}
+
+extension OptionSpec {
+  static func wait(_ help: String) -> OptionSpec { .value("wait", "DURATION", help) }
+}

@@ -1,0 +1,106 @@
+import DeviceBridge
+import Fleet
+import Transport
+import Wire
+
+/// `fleetctl launch`: brings the app to the front.
+enum LaunchCommand {
+  /// Longest for one launch, connecting included; a phone that is asked while it locks never answers.
+  private static let limit = Duration.seconds(30)
+
+  static let spec = CommandSpec(
+    name: "launch", summary: "bring the app to the front", positionals: [.body],
+    options: [
+      .value("arg", "A", "an argument for the app", repeats: true),
+      .value("env", "K=V", "an environment variable for the app", repeats: true),
+      .flag("fresh", "end a running one first"),
+      .wait("wait so long for the phone to be attached and unlocked"),
+    ],
+    notes: [
+      "Accepted means that the process has lived for one second. Exit codes: 0 accepted, 1 refused, or ended sooner, "
+        + "3 the phone cannot be reached or does not trust this host."
+    ])
+
+  static let command = Command(spec: spec) { context throws(Complaint) in
+    let invocation = context.invocation
+    let (environment, wait) = try context.usage { () throws(UsageError) in
+      (try invocation.pairs("env"), try invocation.duration("wait") ?? .zero)
+    }
+    let bench = try Bench(context)
+    let limit = Deadline.after(wait)
+    var body = try await bench.body(invocation.one("BODY"), wait: wait)
+    guard let bundle = body.app.bundle else { throw .noApp }
+    let request = LaunchRequest(
+      bundle: bundle, arguments: invocation.values("arg"), environment: environment, fresh: invocation.has("fresh"))
+    while true {
+      let failure = await launch(request, on: body, bench)
+      if let failure, canBeWaitedFor(failure), !limit.hasPassed, await Bench.rest() {
+        body = (try? await bench.body(body.udid.description)) ?? body
+        continue
+      }
+      return try tell(failure, request, body, context)
+    }
+  }
+
+  /// - Returns: nil when it was accepted.
+  private static func launch(_ request: LaunchRequest, on body: Body, _ bench: Bench) async -> PhoneError? {
+    do {
+      let lane = try body.lane(bench.mux)
+      defer { lane.close() }
+      if body.app.launcher == .others { return await awaitDoor(of: body, over: lane) }
+      try await lane.launch(request, by: .after(limit))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Where something else brings the app back, the door's answer is all there is to wait for.
+  private static func awaitDoor(of body: Body, over lane: PhoneLane) async -> PhoneError? {
+    let limit = Deadline.after(body.supervise.answerWithin)
+    let call = body.door.call(.hello)
+    while true {
+      let answer = await lane.request(
+        DoorRequest(port: body.door.port, method: call.line.method, target: call.line.target, deadline: limit))
+      switch answer.ending {
+      case .response: return nil
+      case .unreachable(let error): return error
+      case .refused, .silent, .badReply:
+        guard !limit.hasPassed, await Bench.rest() else { return .refused(body.udid, port: body.door.port) }
+      }
+    }
+  }
+
+  /// Only what a person or a cable can change while we wait: a refusal for another reason stays one.
+  private static func canBeWaitedFor(_ error: PhoneError) -> Bool {
+    switch error {
+    case .launchRefused(_, .locked, _), .absent, .lost, .silent, .noMux, .deadMux, .muxSilent: true
+    case .untrusted(_, .lockedBeforeFirstUnlock): true
+    case .launchRefused, .untrusted, .notASocket, .muxForbidden, .host, .networkOnly, .tls, .badReply, .lockdown,
+      .refused, .ended, .badRequest:
+      false
+    }
+  }
+
+  private static func tell(
+    _ failure: PhoneError?, _ request: LaunchRequest, _ body: Body, _ context: Context
+  ) throws(Complaint) -> ExitCode {
+    let words = failure.flatMap(OutcomeWords.init)
+    if context.wantsJSON {
+      try context.output.result([
+        "body": .text(body.name), "udid": .string(body.udid.description), "accepted": .boolean(failure == nil),
+        "outcome": .text(words?.kind.rawValue), "reason": .text(words?.reason?.rawValue),
+        "detail": .text(failure?.sentence),
+      ])
+    } else if failure == nil {
+      try context.output.result("\(body.title.printable)  launched \(request.bundle.printable)")
+    }
+    guard let failure else { return .done }
+    var complaint = Complaint(failure)
+    switch failure {
+    case .launchRefused, .refused: complaint.code = .no
+    default: break
+    }
+    throw complaint
+  }
+}
