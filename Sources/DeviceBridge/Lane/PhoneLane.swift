@@ -1,46 +1,150 @@
 import Transport
 import Wire
 
-/// The lane of one phone: every session and service of it, one call after another on one thread.
+/// The lane of one phone: its sessions and services, one call after another on a thread of its own.
+///
+/// A hung phone holds this thread and no other; each call ends by its deadline all the same, also one that waits
+/// behind a hung one. The thread starts with the first call and ends with `close` or with the lane.
 public final class PhoneLane: PhoneLink {
   public let udid: UDID
-  private let phone: ListedPhone
-  private let mux: Mux
+  private let route: PhoneRoute
+  private let context: LaneContext
+  private let thread: LaneThread
+  private let calls = LaneCalls()
 
-  /// - Parameter phone: as `Mux.list` gave it; a lane outlives replugging.
+  /// - Parameter phone: as `Mux.list` gave it; the lane finds it again under its next number after replugging.
   public init(_ phone: ListedPhone, mux: MuxAddress) {
     udid = phone.udid
-    self.phone = phone
-    self.mux = Mux(address: mux)
+    route = PhoneRoute(phone.udid, mux: Mux(address: mux))
+    context = LaneContext(route)
+    thread = LaneThread(name: "lane \(phone.udid.tail)", context)
   }
+
+  deinit { close() }
+
+  public func close() {
+    thread.stop()
+    calls.close()
+  }
+
+  // MARK: - On the lane's thread
 
   public func facts(by deadline: Deadline) async -> PhoneFacts {
-    var facts = PhoneFacts()
-    facts.error = .ended(udid)
-    return facts
-  }
-
-  public func lock(by deadline: Deadline) async -> LockReading { LockReading(state: .unknown, why: "not asked") }
-
-  public func app(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> InstalledApp? {
-    throw .ended(udid)
-  }
-
-  public func isRunning(executable: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
-    throw .ended(udid)
-  }
-
-  public func launch(_ request: LaunchRequest, by deadline: Deadline) async throws(PhoneError) { throw .ended(udid) }
-
-  public func connect(port: UInt16, by deadline: Deadline) async throws(PhoneError) -> any ByteStream {
-    try await Blocking.run("phone-port") { [mux, phone] () throws(PhoneError) in
-      try mux.connect(to: phone, port: port, by: deadline)
+    switch await onLane("a visit", by: deadline, { .success($0.facts()) }) {
+    case .success(let facts): return facts
+    case .failure(let error):
+      var facts = PhoneFacts()
+      facts.error = error
+      facts.lock = PhoneWork.lock(without: error)
+      return facts
     }
   }
 
-  public func request(_ request: DoorRequest) async -> DoorAnswer {
-    DoorAnswer(ending: .unreachable(.ended(udid)), took: .zero)
+  public func lock(by deadline: Deadline) async -> LockReading {
+    switch await onLane("reading its lock", by: deadline, { .success($0.lock()) }) {
+    case .success(let reading): reading
+    case .failure(let error): PhoneWork.lock(without: error)
+    }
   }
 
-  public func close() {}
+  public func app(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> InstalledApp? {
+    try await call("looking up \(bundle)", by: deadline) { work throws(PhoneError) in try work.app(bundle) }
+  }
+
+  public func isRunning(executable: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
+    try await call("listing processes", by: deadline) { work throws(PhoneError) in
+      try !work.processes(of: executable).isEmpty
+    }
+  }
+
+  public func launch(_ request: LaunchRequest, by deadline: Deadline) async throws(PhoneError) {
+    try await call("launching \(request.bundle)", by: deadline) { work throws(PhoneError) in
+      try work.launch(request)
+    }
+  }
+
+  private func call<T: Sendable>(
+    _ step: String, by deadline: Deadline, _ body: @escaping @Sendable (PhoneWork) throws(PhoneError) -> T
+  ) async throws(PhoneError) -> T {
+    try await onLane(step, by: deadline) { work in
+      do throws(PhoneError) { return .success(try body(work)) } catch { return .failure(error) }
+    }.get()
+  }
+
+  private func onLane<T: Sendable>(
+    _ step: String, by deadline: Deadline, _ body: @escaping @Sendable (PhoneWork) -> Result<T, PhoneError>
+  ) async -> Result<T, PhoneError> {
+    let turn = Guarded(LaneTurn.waiting)
+    let (udid, context, thread) = (udid, context, thread)
+    return await calls.result(of: udid, step, by: deadline) { shot in
+      let taken = thread.submit { work in
+        let begun = turn.with { turn in
+          // Its time was up while it waited for the call before it.
+          if case .over = turn { return false }
+          turn = .running(context.begin(by: deadline))
+          return true
+        }
+        if !begun || shot.isGiven { return }
+        shot.give(body(work))
+        turn.with { $0 = .over }
+      }
+      if !taken { shot.give(.failure(.ended(udid))) }
+    } end: { reason in
+      turn.with { turn in
+        if case .running(let number) = turn { context.cut(number, reason) }
+        turn = .over
+      }
+    }
+  }
+
+  // MARK: - Beside it
+
+  public func connect(port: UInt16, by deadline: Deadline) async throws(PhoneError) -> any ByteStream {
+    let leash = Leash()
+    let route = route
+    let socket: Result<Socket, PhoneError> = await calls.result(
+      of: udid, "connecting to its port \(port)", by: deadline
+    ) { shot in
+      _ = Worker(name: "phone port") {
+        do throws(PhoneError) {
+          let socket = try route.connect(port: port, by: deadline, leash)
+          leash.letGo()
+          // Nobody waits any more: nobody else would close it.
+          if !shot.give(.success(socket)) { socket.close() }
+        } catch {
+          shot.give(.failure(error))
+        }
+      }
+    } end: { _ in
+      leash.cut()
+    }
+    return try socket.get()
+  }
+
+  public func request(_ request: DoorRequest) async -> DoorAnswer {
+    let leash = Leash()
+    let start = ContinuousClock.now
+    let client = DoorClient(route, leash)
+    let ending: Result<DoorAnswer.Ending, PhoneError> = await calls.result(
+      of: udid, "answering \(request.method) \(request.target)", by: request.deadline
+    ) { shot in
+      _ = Worker(name: "door") { shot.give(.success(client.ending(of: request))) }
+    } end: { _ in
+      leash.cut()
+    }
+    let took = ContinuousClock.now - start
+    switch ending {
+    case .success(let ending): return DoorAnswer(ending: ending, took: took)
+    case .failure(.silent): return DoorAnswer(ending: .silent(detail: "nothing came in time"), took: took)
+    case .failure(let error): return DoorAnswer(ending: .unreachable(error), took: took)
+    }
+  }
+}
+
+/// Where a call stands that waits for the lane's thread.
+private enum LaneTurn {
+  case waiting
+  /// The number is the context's for it.
+  case running(UInt64)
+  case over
 }

@@ -4,9 +4,22 @@ import Wire
 /// The usbmux daemon, asked over connections of our own: each call opens one and closes it.
 public struct Mux: Sendable {
   public let address: MuxAddress
-  private var call: MuxCall { MuxCall(address: address) }
+  /// Ends from outside what this value's calls wait for.
+  private let leash: Leash?
+  private var call: MuxCall { MuxCall(address: address, leash: leash) }
 
-  public init(address: MuxAddress) { self.address = address }
+  public init(address: MuxAddress) {
+    self.address = address
+    leash = nil
+  }
+
+  private init(_ address: MuxAddress, _ leash: Leash) {
+    self.address = address
+    self.leash = leash
+  }
+
+  /// The same daemon; each socket of its calls is held by the leash.
+  func on(_ leash: Leash) -> Mux { Mux(address, leash) }
 
   /// The phones that the daemon shows, each once; entries that can't be understood are left out.
   ///

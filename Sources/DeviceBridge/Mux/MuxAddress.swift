@@ -28,12 +28,18 @@ public enum MuxAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  public var description: String { socket.description }
-
-  var socket: SocketAddress {
+  public var description: String {
     switch self {
-    case .unix(let path): .unix(path: path)
-    case .tcp(let host, let port): .tcp(host: host, port: port)
+    case .unix(let path): "UNIX:\(path)"
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+  }
+
+  /// What to connect to, in turn; empty when the host's name has no address, or the path no room in one.
+  func targets(by deadline: Deadline) -> [SocketAddress] {
+    switch self {
+    case .unix(let path): path.utf8.count <= SocketAddress.maximumPathBytes ? [.unix(path: path)] : []
+    case .tcp(let host, let port): HostName.addresses(of: host, port: port, by: deadline)
     }
   }
 }

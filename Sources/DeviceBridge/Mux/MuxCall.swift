@@ -11,6 +11,7 @@ struct MuxCall: Sendable {
   private static let gateTime = Duration.milliseconds(100)
 
   let address: MuxAddress
+  var leash: Leash?
 
   /// The reply, and the connection it came on.
   func exchange(_ request: [String: Plist], by deadline: Deadline) throws(MuxFailure) -> (Plist, Socket) {
@@ -20,7 +21,7 @@ struct MuxCall: Sendable {
       do {
         let socket = try open(message, by: deadline)
         return (try MuxMessage.receive(on: socket, by: deadline), socket)
-      } catch .stream(.closed) where attempt < Self.attempts {
+      } catch .stream(.closed) where attempt < Self.attempts && leash?.isCut != true {
         attempt += 1
         let pause = Deadline.after(.milliseconds(Int.random(in: 5...50)))
         _ = Latch().wait(until: min(pause, deadline))
@@ -31,8 +32,11 @@ struct MuxCall: Sendable {
   private func open(_ message: [UInt8], by deadline: Deadline) throws(MuxFailure) -> Socket {
     guard Self.gate.enter(by: deadline) else { throw .stream(.timedOut) }
     defer { Self.gate.leave() }
+    let targets = address.targets(by: deadline)
+    guard !targets.isEmpty else { throw .nonsense("no address is known for it") }
     do throws(StreamError) {
-      let socket = try Socket.connect(to: address.socket, by: deadline)
+      let socket = try Self.connect(to: targets, by: deadline)
+      leash?.hold(socket)
       try socket.write(message, by: deadline)
       // Until something comes back the daemon may not have taken the connection out of its backlog.
       do { try socket.wait(for: Int16(POLLIN), by: min(deadline, .after(Self.gateTime))) } catch .timedOut {}
@@ -40,6 +44,15 @@ struct MuxCall: Sendable {
     } catch {
       throw .stream(error)
     }
+  }
+
+  /// The first of the targets that takes the connection.
+  private static func connect(to targets: [SocketAddress], by deadline: Deadline) throws(StreamError) -> Socket {
+    var failure = StreamError.timedOut
+    for target in targets {
+      do { return try Socket.connect(to: target, by: deadline) } catch { failure = error }
+    }
+    throw failure
   }
 
   /// The keys by which the daemon knows its clients.

@@ -1,0 +1,67 @@
+import Transport
+import Wire
+
+/// One HTTP/1.1 exchange with the app's server, on a connection of its own through the phone's port.
+struct DoorClient: Sendable {
+  /// An answer larger than this is no answer of a door.
+  static let bodyLimit = 16 << 20
+
+  private let route: PhoneRoute
+  private let leash: Leash
+
+  init(_ route: PhoneRoute, _ leash: Leash) {
+    self.route = route
+    self.leash = leash
+  }
+
+  func ending(of request: DoorRequest) -> DoorAnswer.Ending {
+    if let problem = request.problem { return .unreachable(.badRequest(detail: problem)) }
+    do throws(PhoneError) {
+      let socket = try route.connect(port: request.port, by: request.deadline, leash)
+      defer { socket.close() }
+      leash.hold(socket)
+      return exchange(request, on: socket)
+    } catch .refused {
+      return .refused
+    } catch {
+      return .unreachable(error)
+    }
+  }
+
+  private func exchange(_ request: DoorRequest, on stream: any ByteStream) -> DoorAnswer.Ending {
+    let limit = request.deadline.remaining
+    let parser = HTTPParser(.response, bodyLimit: Self.bodyLimit, answersHead: request.method == "HEAD")
+    do throws(StreamError) {
+      try stream.write(request.bytes, by: request.deadline)
+    } catch .timedOut {
+      return .silent(detail: "the request was not taken within \(PhoneError.seconds(limit))")
+    } catch {
+      // The app may have answered and closed before it had read everything.
+    }
+    var received = 0
+    do {
+      while !parser.isComplete {
+        let part = try stream.read(max: 1 << 16, by: request.deadline)
+        received += part.count
+        if part.isEmpty { try parser.finish() } else { try parser.feed(part) }
+      }
+      return .response(parser.message)
+    } catch let error as HTTPError {
+      return .badReply(detail: PhoneText.clean(error.sentence))
+    } catch StreamError.timedOut {
+      return .silent(detail: Self.missing(parser, received, limit))
+    } catch {
+      if leash.isCut { return .unreachable(.ended(route.udid)) }
+      return .badReply(detail: received == 0 ? HTTPError.empty.sentence : "reset after \(received) bytes")
+    }
+  }
+
+  /// How much had come when the time was up.
+  private static func missing(_ parser: HTTPParser, _ received: Int, _ limit: Duration) -> String {
+    let within = "within \(PhoneError.seconds(limit))"
+    if received == 0 { return "no byte \(within)" }
+    guard parser.headIsComplete else { return "a head of \(received) bytes without an end \(within)" }
+    guard let promised = parser.promised else { return "\(parser.message.body.count) bytes without an end \(within)" }
+    return "\(parser.message.body.count) of \(promised) bytes \(within)"
+  }
+}

@@ -1,0 +1,130 @@
+import Transport
+import Wire
+
+extension PhoneWork {
+  /// Brings the app to the front through debugserver: iOS 16 and older.
+  ///
+  /// A running one is ended first, since debugserver always starts a process of its own.
+  func launch(_ request: LaunchRequest) throws(PhoneError) {
+    if let problem = request.problem { throw .badRequest(detail: problem) }
+    do throws(PhoneError) {
+      try launchClassic(request)
+    } catch .lockdown(_, _, let token, _) where token == "PasswordProtected" {
+      throw .launchRefused(udid, .locked, detail: token)
+    }
+  }
+
+  private func launchClassic(_ request: LaunchRequest) throws(PhoneError) {
+    let version = try value("ProductVersion")?.string ?? ""
+    let major = Int(version.prefix { $0.isNumber }) ?? 0
+    if major >= 17 { throw .launchRefused(udid, .notOnThisIOS, detail: "iOS \(PhoneText.clean(version))") }
+    guard let app = try app(request.bundle) else {
+      throw .launchRefused(udid, .notInstalled, detail: request.bundle)
+    }
+    guard let path = app.executablePath, let executable = app.executable else {
+      throw .badReply(udid, step: "looking up \(request.bundle)", detail: "no executable")
+    }
+    let before = try processes(of: executable)
+    for process in before { try end(process, of: executable, major) }
+    let locked = lock().state == .locked
+    let dialogue = try debugger(major)
+    do throws(PhoneError) {
+      try start([path] + request.arguments, request.environment, dialogue)
+    } catch .silent(_, let step, let limit) {
+      let guess = locked ? "; the phone may be locked" : ""
+      throw .launchRefused(udid, .failed, detail: "no answer within \(PhoneError.seconds(limit)): \(step)\(guess)")
+    }
+    try expectLife(of: executable, besides: before)
+  }
+
+  /// Returning means that the process runs and nobody debugs it any more.
+  private func start(
+    _ arguments: [String], _ environment: [(name: String, value: String)], _ dialogue: DebugDialogue
+  ) throws(PhoneError) {
+    // Should this host vanish now, the app stays.
+    _ = try dialogue.ask("QSetDetachOnError:1")
+    for (name, value) in environment { try expectOK(dialogue.ask(DebugDialogue.environment(name, value))) }
+    try expectOK(dialogue.ask(DebugDialogue.start(arguments)))
+    try expectOK(dialogue.ask("qLaunchSuccess"))
+    try expectOK(dialogue.ask("Hc0"))
+    try expectOK(dialogue.ask("D"))
+  }
+
+  private func expectOK(_ reply: [UInt8]) throws(PhoneError) {
+    if reply == DebugDialogue.ok { return }
+    if DebugDialogue.isExit(reply) {
+      throw .launchRefused(udid, .appExited, detail: PhoneText.clean(String(decoding: reply, as: UTF8.self)))
+    }
+    if DebugDialogue.isRefusal(reply) {
+      let (refusal, detail) = RefusalText.refusal(reply)
+      throw .launchRefused(udid, refusal, detail: detail)
+    }
+    // Older phones give the reason without the letter.
+    let text = String(decoding: reply, as: UTF8.self)
+    throw .launchRefused(udid, RefusalText.meaning(text), detail: PhoneText.clean(text))
+  }
+
+  /// A launch counts when its process has lived for a second.
+  private func expectLife(of executable: String, besides before: [Int]) throws(PhoneError) {
+    context.pause(.seconds(1))
+    if let ended = context.ended(at: "watching the app start") { throw ended }
+    if try processes(of: executable).contains(where: { !before.contains($0) }) { return }
+    throw .launchRefused(udid, .appExited, detail: "gone within a second")
+  }
+
+  // MARK: - Ending a running one
+
+  private func end(_ process: Int, of executable: String, _ major: Int) throws(PhoneError) {
+    do throws(PhoneError) {
+      let dialogue = try debugger(major)
+      let reply = try dialogue.ask("vAttach;" + String(process, radix: 16))
+      if !DebugDialogue.isRefusal(reply), !DebugDialogue.isExit(reply) { _ = try dialogue.ask("k") }
+      if DebugDialogue.isRefusal(reply), try isRunning(process, executable) {
+        let (refusal, detail) = RefusalText.refusal(reply)
+        throw .launchRefused(udid, refusal, detail: "ending the running app: \(detail)")
+      }
+    } catch .lost {
+      // Some close at once instead of saying that the process is gone; the list below tells.
+    }
+    for _ in 0..<50 {
+      if try !isRunning(process, executable) { return }
+      context.pause(.milliseconds(100))
+      if let ended = context.ended(at: "waiting for the running app's end") { throw ended }
+    }
+    throw .launchRefused(udid, .failed, detail: "the running app did not end")
+  }
+
+  private func isRunning(_ process: Int, _ executable: String) throws(PhoneError) -> Bool {
+    try processes(of: executable).contains(process)
+  }
+
+  // MARK: - The service
+
+  private func debugger(_ major: Int) throws(PhoneError) -> DebugDialogue {
+    // Newer phones know the first name, older ones the second, which goes on in clear text after its handshake.
+    for (name, clear) in [("com.apple.debugserver.DVTSecureSocketProxy", false), ("com.apple.debugserver", true)] {
+      guard let service = try start(name) else { continue }
+      return try DebugDialogue(ServiceChannel(service, context, clearAfterHandshake: clear), udid)
+    }
+    if major >= 16, try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") == .boolean(false) {
+      throw .launchRefused(udid, .developerModeOff, detail: "InvalidService")
+    }
+    throw .launchRefused(udid, .noDeveloperImage, detail: "InvalidService")
+  }
+}
+
+extension LaunchRequest {
+  /// Why this can't be launched as it stands; nil when it can.
+  public var problem: String? {
+    if bundle.isEmpty || bundle.utf8.contains(0) { return "\"\(PhoneText.clean(bundle))\" is no bundle identifier" }
+    if arguments.contains(where: { $0.utf8.contains(0) }) { return "an argument holds a NUL character" }
+    var names: Set<String> = []
+    for (name, value) in environment {
+      if name.isEmpty || name.contains("=") || name.utf8.contains(0) || value.utf8.contains(0) {
+        return "\"\(PhoneText.clean(name))\" is no environment variable"
+      }
+      if !names.insert(name).inserted { return "the environment variable \(PhoneText.clean(name)) stands twice" }
+    }
+    return nil
+  }
+}
