@@ -11,10 +11,13 @@ public enum LaunchOutcome: Equatable, Sendable {
 extension KioskApp {
   /// Starts an app in front, or brings a running one there.
   ///
-  /// - Parameter fresh: ends a running one first, as a debugger's launch does.
+  /// - Parameters:
+  ///   - fresh: ends a running one first.
+  ///   - underDebugger: the new process is stopped until the debugger lets it go.
   @discardableResult
   func launch(
-    _ bundle: String, arguments: [String] = [], environment: [String: String] = [:], fresh: Bool
+    _ bundle: String, arguments: [String] = [], environment: [String: String] = [:], fresh: Bool,
+    underDebugger: Bool = false
   ) -> LaunchOutcome {
     let locked = surroundings.isLocked()
     return model.with { model -> LaunchOutcome in
@@ -34,8 +37,11 @@ extension KioskApp {
         end(running, .signal(9), in: &model)
       }
       model.lastPid += 1
+      var stops: Set<AppProcess.Stop> = []
+      if locked { stops.insert(.system) }
+      if underDebugger { stops.insert(.debugger) }
       let process = AppProcess(
-        pid: model.lastPid, of: app, arguments: arguments, environment: environment, stopped: locked ? [.system] : [])
+        pid: model.lastPid, of: app, arguments: arguments, environment: environment, stopped: stops)
       model.processes[bundle] = process
       model.front = bundle
       surroundings.note("app-started", ["bundle": .string(bundle), "pid": .integer(Int64(process.pid))])

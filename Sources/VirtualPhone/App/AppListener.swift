@@ -10,17 +10,19 @@ extension KioskApp {
   /// A check of a dead port fails by its own limit, not at once.
   static let checkLimit = Duration.seconds(10)
 
-  /// Opens it where it is not open and the app is not broken in that respect.
+  /// The app's own way: opens it unless the app is broken in that respect.
   func reopenListener(_ model: inout AppModel, because reason: String) {
+    if model.listener.hasOpened, model.door.broken.contains(.doorNeverReturns) { return }
+    openListener(&model, because: reason)
+  }
+
+  func openListener(_ model: inout AppModel, because reason: String) {
     guard let process = model.processes[settings.bundle], !model.listener.isOpen else { return }
-    if model.listener.hasOpened {
-      if model.door.broken.contains(.doorNeverReturns) { return }
-      surroundings.note("door-reopened", ["because": .string(reason)])
-    }
+    if model.listener.hasOpened { surroundings.note("door-reopened", ["because": .string(reason)]) }
     timers.cancel(model.listener.rescue)
+    model.listener.rescue = nil
     model.listener.isOpen = true
     model.listener.hasOpened = true
-    model.listener.rescue = nil
     surroundings.listen(settings.doorPort) { [weak self] socket in self?.serveDoor(socket, for: process) }
   }
 

@@ -76,10 +76,14 @@ enum Breakage: String, CaseIterable, Sendable {
 enum LaunchFault: Equatable, Sendable {
   /// Refused with this text.
   case refused(String)
+  /// The same, but the app is there for three seconds first.
+  case refusedLate(String)
   /// The launch request is never answered.
   case silent
   /// The connection ends instead of an answer.
   case lost
   /// The app starts and ends at once.
   case crash
+  /// Once: a launch over a running app ends that one and fails; the next launch is well.
+  case collide
 }

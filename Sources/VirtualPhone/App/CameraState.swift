@@ -13,6 +13,7 @@ struct CameraState: Sendable {
   }
 
   static let names = ["front", "back"]
+  static let grantNames = ["camera", "microphone", "location"]
 
   var grants: [String: Grant] = ["camera": .authorized, "microphone": .authorized, "location": .authorized]
   /// Whether the phone knows its place.
@@ -39,10 +40,16 @@ final class Claim: Sendable {
   /// Opens when iOS takes the camera away, or the app ends.
   let interrupted = Latch()
 
+  /// Set when its capture has ended although it was not given back.
+  private let over = Guarded(false)
+
   init(camera: String, by: String?) {
     self.camera = camera
     self.by = by
   }
+
+  var isOver: Bool { over.with { $0 } }
+  func captureEnded() { over.with { $0 = true } }
 }
 
 /// The red band, as a screenshot shows it.

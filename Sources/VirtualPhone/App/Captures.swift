@@ -72,7 +72,7 @@ extension KioskApp {
       guard process.end == nil else { return nil }
       switch outcome {
       case .taken: return picture(order)
-      case .interrupted: return refusal(503, "the \(order.camera) camera was taken away: the app left the front")
+      case .interrupted: return refusal(503, "the \(order.camera) camera was taken away while it was capturing")
       case .outOfTime: return refusal(504, Self.lateSentence(order.limit, order.awaited))
       }
     }
@@ -142,6 +142,7 @@ extension KioskApp {
     model.with { model in
       // A newer process has its own band and claim.
       guard model.camera.claim === claim else { return }
+      claim.captureEnded()
       if !model.door.broken.contains(.bandStays) { model.camera.band = nil }
       if !model.door.broken.contains(.staysBusy) { giveBack(claim, in: &model) }
     }

@@ -1,0 +1,144 @@
+import Transport
+import Wire
+
+/// mobile_image_mounter: the developer image, whether it is there, and mounting it.
+struct ImageMounter: DeviceService {
+  let names = ["com.apple.mobile.mobile_image_mounter"]
+  let needs = ServiceNeeds()
+
+  /// Bytes; the images of real phones stay under a tenth of it. They are counted and thrown away.
+  static let imageLimit = 1 << 30
+
+  /// What this connection has uploaded.
+  private struct Upload {
+    let type: String
+    let signature: [UInt8]
+  }
+
+  func serve(_ connection: ServiceConnection) {
+    var upload: Upload?
+    while let request = connection.receive() {
+      let phone = connection.phone
+      switch request["Command"]?.string {
+      case "LookupImage": connection.send(lookup(request["ImageType"]?.string, phone))
+      case "CopyDevices":
+        connection.send(["EntryList": phone.isImageMounted ? [phone.mountedImage] : [], "Status": "Complete"])
+      case "ReceiveBytes":
+        guard let received = receiveImage(request, connection) else { return }
+        upload = received
+      case "MountImage": mount(request, upload, connection)
+      case "UnmountImage": unmount(request, connection)
+      case "QueryDeveloperModeStatus" where phone.preset.major >= 16:
+        connection.send(["DeveloperModeStatus": .boolean(phone.state.with { $0.developerMode })])
+      case "QueryNonce" where phone.preset.major >= 17:
+        connection.send(["PersonalizationNonce": .data(phone.personalizationNonce)])
+      case "QueryPersonalizationIdentifiers" where phone.preset.major >= 17:
+        connection.send(["PersonalizationIdentifiers": phone.personalizationIdentifiers])
+      case "QueryPersonalizationManifest" where phone.preset.major >= 17:
+        refuse(connection, "InternalError", "There is no personalization manifest for this image")
+      case "RollPersonalizationNonce" where phone.preset.major >= 17: connection.send(["Status": "Complete"])
+      case "Hangup":
+        connection.send(["Goodbye": true])
+        return
+      default: refuse(connection, "UnknownCommand", nil)
+      }
+    }
+  }
+
+  private func lookup(_ type: String?, _ phone: VirtualPhone) -> Plist {
+    guard phone.isImageMounted, type == phone.imageType else { return ["Status": "Complete"] }
+    return ["ImageSignature": [.data(phone.imageSignature)], "Status": "Complete"]
+  }
+
+  /// - Returns: nil when the host has gone or what it claims is out of bounds.
+  private func receiveImage(_ request: Plist, _ connection: ServiceConnection) -> Upload? {
+    guard let size = request["ImageSize"]?.int, size > 0, size <= Self.imageLimit else {
+      refuse(connection, "InternalError", "The image's size is out of bounds")
+      return nil
+    }
+    guard !connection.phone.state.with({ $0.locked }) else {
+      refuse(connection, "DeviceLocked", nil)
+      return nil
+    }
+    guard connection.send(["Status": "ReceiveBytesAck"]) else { return nil }
+    var left = size
+    while left > 0 {
+      guard let part = try? connection.stream.read(max: min(left, 1 << 18), by: .after(.seconds(60))), !part.isEmpty
+      else { return nil }
+      left -= part.count
+    }
+    connection.phone.record("image-received", ["bytes": .integer(Int64(size))])
+    connection.send(["Status": "Complete"])
+    return Upload(type: request["ImageType"]?.string ?? "", signature: request["ImageSignature"]?.bytes ?? [])
+  }
+
+  private func mount(_ request: Plist, _ upload: Upload?, _ connection: ServiceConnection) {
+    let phone = connection.phone
+    let type = request["ImageType"]?.string ?? ""
+    let (locked, developerMode) = phone.state.with { ($0.locked, $0.developerMode) }
+    if locked { return refuse(connection, "DeviceLocked", nil) }
+    if phone.preset.major >= 16, !developerMode {
+      return refuse(connection, "ImageMountFailed", "Developer mode is not enabled")
+    }
+    guard type == phone.imageType else {
+      return refuse(
+        connection, "ImageMountFailed", "Images of type \(type.prefix(64)) cannot be mounted on this system")
+    }
+    if phone.isImageMounted {
+      return refuse(connection, "ImageMountFailed", "The disk image is already mounted at \(phone.imagePath)")
+    }
+    guard let signature = request["ImageSignature"]?.bytes, !signature.isEmpty else {
+      return refuse(connection, "MissingImageSignature", nil)
+    }
+    guard let upload, upload.type == type else {
+      return refuse(connection, "ImageMountFailed", "There is no image to mount")
+    }
+    phone.state.with { $0.developerImageMounted = true }
+    phone.record("image-mounted", ["type": .string(type)])
+    connection.send(["Status": "Complete"])
+    phone.notifications.post("com.apple.mobile.developer_image_mounted")
+  }
+
+  private func unmount(_ request: Plist, _ connection: ServiceConnection) {
+    let phone = connection.phone
+    let path = request["MountPath"]?.string ?? ""
+    guard phone.isImageMounted, path == phone.imagePath else {
+      return refuse(
+        connection, "InternalError", "There is no matching entry in the device map for \(path.prefix(256))")
+    }
+    phone.state.with { $0.developerImageMounted = false }
+    phone.record("image-unmounted")
+    connection.send(["Status": "Complete"])
+  }
+
+  private func refuse(_ connection: ServiceConnection, _ error: String, _ detail: String?) {
+    var reply: [String: Plist] = ["Error": .string(error)]
+    if let detail { reply["DetailedError"] = .string(detail) }
+    connection.send(.dictionary(reply))
+  }
+}
+
+extension VirtualPhone {
+  var isImageMounted: Bool { state.with { $0.developerImageMounted } }
+  var imageType: String { preset.major >= 17 ? "Personalized" : "Developer" }
+  var imagePath: String { preset.major >= 17 ? "/System/Developer" : "/Developer" }
+  /// Stands for the signature of whatever image is mounted.
+  fileprivate var imageSignature: [UInt8] { [UInt8](repeating: 0x5A, count: 128) }
+  fileprivate var personalizationNonce: [UInt8] {
+    (0..<32).map { UInt8(truncatingIfNeeded: identity.ecid >> ($0 % 8)) }
+  }
+
+  fileprivate var personalizationIdentifiers: Plist {
+    [
+      "BoardId": .integer(Int64(preset.boardID)), "ChipID": .integer(Int64(preset.chipID)), "SecurityDomain": 1,
+      "UniqueChipID": .integer(Int64(bitPattern: identity.ecid)),
+    ]
+  }
+
+  fileprivate var mountedImage: Plist {
+    [
+      "DeviceNode": "/dev/disk2s1", "DiskImageType": .string(imageType), "ImageSignature": .data(imageSignature),
+      "IsMounted": true, "MountPath": .string(imagePath),
+    ]
+  }
+}
