@@ -29,6 +29,7 @@ public final class VirtualFleet: Sendable {
   public let phones: [VirtualPhone]
   public let journal: Journal
   private let bus: MuxBus
+  private let timers: PhoneTimers
   private let mux: SocketServer
   private let control: SocketServer?
 
@@ -45,12 +46,13 @@ public final class VirtualFleet: Sendable {
     let clock = ScaledClock(scale: options.timeScale)
     let journal = Journal(clock: clock)
     let bus = MuxBus()
+    let timers = PhoneTimers(clock: clock)
     let settings = KioskApp.Settings(bundle: options.bundle, doorPort: options.doorPort, token: options.token)
     phones = (0..<options.phones).map { index in
       let preset = presets[index % presets.count]
       return VirtualPhone(
         identity: PhoneIdentity(index: index, preset: preset), preset: preset, clock: clock, journal: journal,
-        bus: bus, app: settings)
+        bus: bus, app: settings, timers: timers)
     }
     let contexts = TLSContexts(keys: keys)
     for phone in phones {
@@ -62,6 +64,7 @@ public final class VirtualFleet: Sendable {
     }
     self.journal = journal
     self.bus = bus
+    self.timers = timers
     address = muxListener.address
     mux = SocketServer("mux", on: muxListener) { socket in
       MuxConnection(socket: socket, bus: bus, journal: journal).serve()
@@ -89,6 +92,7 @@ public final class VirtualFleet: Sendable {
     journal.end()
     bus.end()
     for phone in phones { phone.end() }
+    timers.stop()
     control?.stop(by: deadline)
     mux.stop(by: deadline)
   }

@@ -22,18 +22,21 @@ public final class VirtualPhone: Sendable {
 
   init(
     identity: PhoneIdentity, preset: PhonePreset, clock: any PhoneClock, journal: Journal, bus: MuxBus = MuxBus(),
-    app settings: KioskApp.Settings = KioskApp.Settings()
+    app settings: KioskApp.Settings = KioskApp.Settings(), timers: PhoneTimers? = nil
   ) {
     self.identity = identity
     self.preset = preset
     self.clock = clock
     self.journal = journal
     self.bus = bus
-    let state = Guarded(PhoneState(name: identity.name))
+    var start = PhoneState(name: identity.name)
+    // Phones whose launches need the developer image start with it, so that a launch works at once.
+    start.developerImageMounted = preset.major < 17
+    let state = Guarded(start)
     self.state = state
     let surroundings = AppSurroundings(
       clock: clock, isLocked: { state.with { $0.locked } }, listen: { [ports] in ports.listen($0, $1) },
-      close: { [ports] in ports.close($0) }, note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
+      close: { [ports] in ports.close($0) }, timers: timers, model: preset.marketingName, note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
     app = KioskApp(settings, in: surroundings)
     hands = HandsDriver(in: surroundings)
   }
