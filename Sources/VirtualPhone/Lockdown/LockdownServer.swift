@@ -8,10 +8,15 @@ final class LockdownServer: Sendable {
   let phone: VirtualPhone
   let keys: FleetKeys
   let contexts: TLSContexts
+  /// What StartService can start.
+  let catalogue: [any DeviceService]
   /// The ports that StartService has given out.
   let services: ServicePorts
 
-  init(phone: VirtualPhone, keys: FleetKeys, contexts: TLSContexts) {
+  init(
+    phone: VirtualPhone, keys: FleetKeys, contexts: TLSContexts, catalogue: [any DeviceService] = DeviceServices.all
+  ) {
+    self.catalogue = catalogue
     self.phone = phone
     self.keys = keys
     self.contexts = contexts

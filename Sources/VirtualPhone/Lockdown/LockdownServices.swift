@@ -4,7 +4,7 @@ import Wire
 extension LockdownConnection {
   func startService(_ request: Plist) throws(LockdownError) -> LockdownAnswer {
     guard let name = request["Service"]?.string else { throw .missingService }
-    guard let service = DeviceServices.all.first(where: { $0.names.contains(name) }) else {
+    guard let service = server.catalogue.first(where: { $0.names.contains(name) }) else {
       throw session == nil ? .sessionInactive : .invalidService
     }
     try allow(service.needs, escrow: request["EscrowBag"] != nil)
