@@ -25,7 +25,7 @@ enum Commands {
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command,
-    VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
+    LintCommand.command, VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
   ]
 
   /// Designed and not built yet.

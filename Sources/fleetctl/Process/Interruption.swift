@@ -90,6 +90,11 @@ enum SignalPipe {
     sigaction(SIGHUP, nil, &before)
     let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == 1
     if !isIgnored { Glibc.signal(SIGHUP, handler) }
+    // Whoever started us from a thread that takes no signals has handed its mask down.
+    var ours = sigset_t()
+    sigemptyset(&ours)
+    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ours, number) }
+    pthread_sigmask(SIG_UNBLOCK, &ours, nil)
   }
 
   private static let handler: @convention(c) (Int32) -> Void = { number in

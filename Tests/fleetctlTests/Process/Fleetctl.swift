@@ -1,0 +1,106 @@
+import Glibc
+import Testing
+import Transport
+import VirtualPhone
+import Wire
+
+/// The program under test, beside the tests in the build folder.
+enum Fleetctl {
+  static let path: String = {
+    var path = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &path, path.count)
+    let own = String(decoding: path.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/fleetctl"
+  }()
+
+  struct Done: Sendable {
+    var ending: ChildProcess.Ending
+    var output: ChildProcess.Output
+    var code: Int32? { if case .exited(let code) = ending { code } else { nil } }
+  }
+
+  /// Runs it to its end, in an environment of its own: no configuration of this machine is found.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:], stdout: ChildProcess.Stdout = .collected
+  ) async -> Done {
+    let child = start(arguments, environment: environment, stdout: stdout)
+    let ending = await child.ending()
+    return Done(ending: ending, output: child.output)
+  }
+
+  static func start(
+    _ arguments: [String], environment: [String: String] = [:], stdout: ChildProcess.Stdout = .collected
+  ) -> ChildProcess {
+    let base = ["PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": "/nonexistent", "HOME": "/nonexistent"]
+    return ChildProcess(path, arguments, environment: base.merging(environment) { $1 }, stdout: stdout)
+  }
+}
+
+/// A folder of the test's own, removed with everything in it.
+final class TestFolder: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/fleetctl-test-XXXXXX".utf8CString)
+    _ = mkdtemp(&template)
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit {
+    for name in names { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ text: String, to name: String) -> String {
+    let fd = open(file(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    _ = Array(text.utf8).withUnsafeBytes { Glibc.write(fd, $0.baseAddress, $0.count) }
+    close(fd)
+    return file(name)
+  }
+
+  /// What is in it.
+  var names: [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+}
+
+/// Virtual phones in this process, on sockets in a folder of their own.
+final class TestPhones: Sendable {
+  let folder = TestFolder()
+  let fleet: VirtualFleet
+
+  init(_ count: Int = 1, ios: [String] = ["16.7"], timeScale: Double = 20, token: String? = nil) throws {
+    var options = VirtualFleet.Options(address: .unix(path: folder.file("mux")))
+    options.control = folder.file("control")
+    options.phones = count
+    options.ios = ios
+    options.timeScale = timeScale
+    options.token = token
+    fleet = try VirtualFleet(options)
+  }
+
+  deinit { fleet.stop() }
+
+  func udid(_ number: Int) -> String { fleet.phones[number - 1].udid.description }
+
+  /// A configuration that names the phones' app.
+  var environment: [String: String] {
+    [
+      "USBMUXD_SOCKET_ADDRESS": fleet.address.description, "FLEETCTL_VIRTUAL": folder.file("control"),
+      "FLEETCTL_CONFIG": folder.write("version: 1\napp: {bundle: com.example.kiosk}\n", to: "fleet.yaml"),
+    ]
+  }
+
+  func run(_ arguments: String..., stdout: ChildProcess.Stdout = .collected) async -> Fleetctl.Done {
+    await Fleetctl.run(arguments, environment: environment, stdout: stdout)
+  }
+}
