@@ -73,7 +73,7 @@ def trust(fleet, checks):
     said = lambda command, check=True: fleet.run("idevicepair", "-u", phone["udid"], command, check=check).strip()
     checks.equal("idevicepair validate", said("validate"), f"SUCCESS: Validated pairing with device {phone['udid']}")
     checks.equal("idevicepair unpair", said("unpair"), f"SUCCESS: Unpaired with device {phone['udid']}")
-    fleet.act(phone["udid"], "trust", mode="pending")
+    fleet.act(phone["udid"], "trust", mode="ask")
     checks.equal("idevicepair pair while the dialog shows", "trust dialog" in said("pair", check=False), True)
     fleet.act(phone["udid"], "trust", mode="accept")
     checks.equal("idevicepair pair", said("pair"), f"SUCCESS: Paired with device {phone['udid']}")

@@ -23,17 +23,12 @@ class Fleet:
              f"{self.folder}/control", "--time-scale", str(time_scale), *where],
             stdout=subprocess.PIPE, text=True)
         self.environment = dict(os.environ, HOME=self.folder, XDG_DATA_HOME=f"{self.folder}/data", NO_COLOR="1")
-        while not {"USBMUXD_SOCKET_ADDRESS", "FLEETCTL_VIRTUAL"} <= self.environment.keys() & self.announced():
-            pass
-
-    def announced(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"fleetctl virtual ended with {self.process.wait()} before it was ready")
-        name, _, value = line.strip().removeprefix("export ").partition("=")
-        self.environment[name] = value
-        self.names = getattr(self, "names", set()) | {name}
-        return self.names
+        # Two lines say where the fleet listens; it answers once they are printed.
+        for _ in range(2):
+            name, _, value = self.process.stdout.readline().strip().partition("=")
+            if not value:
+                sys.exit(f"fleetctl virtual ended with {self.process.wait()} before it was ready")
+            self.environment[name] = value
 
     def __enter__(self):
         return self
@@ -69,7 +64,7 @@ class Fleet:
 
     def phones(self):
         """The phones' own state: number, name, udid, ios, attached, locked."""
-        return self.control({"do": "phones"})["phones"]
+        return self.control({"list": "phones"})["phones"]
 
     def act(self, phone, action, **values):
         self.run(self.executable, "virtual", "do", phone, action, *[f"{k}={v}" for k, v in values.items()])
