@@ -4,10 +4,9 @@ usage: debian.py PATH-OF-FLEETCTL
 """
 
 import json
+import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 
 from fleet import Checks, Fleet, eventually, free_port
 
@@ -82,19 +81,20 @@ def trust(fleet, checks):
 
 
 def debugging(fleet, checks):
-    """idevicedebug runs the app until the app ends; the journal must hold what it was started with."""
+    """idevicedebug runs the app until it is interrupted, and then kills it; the journal tells what it asked for."""
     phone = next(p for p in fleet.phones() if p["ios"].startswith("16"))
     fleet.act(phone["udid"], "kill-app")
     runner = subprocess.Popen(
         ["idevicedebug", "-u", phone["udid"], "-e", "LEVEL=010", "run", BUNDLE, "--kiosk", "on"],
         env=fleet.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        launch = eventually(lambda: [e for e in fleet.journal("app-launched") if e["udid"] == phone["udid"]])[-1]
+        launch = eventually(lambda: [e for e in fleet.journal("launch-requested") if e["udid"] == phone["udid"]])[-1]
         checks.equal("idevicedebug's arguments", launch["details"]["arguments"], ["--kiosk", "on"])
         checks.equal("idevicedebug's environment", launch["details"]["environment"].get("LEVEL"), "010")
-        fleet.act(phone["udid"], "kill-app")
+        runner.send_signal(signal.SIGINT)
         runner.wait(timeout=20)
-        checks.equal("idevicedebug ends with its app", runner.returncode is not None, True)
+        killed = [e["details"]["bundle"] for e in fleet.journal("app-killed") if e["udid"] == phone["udid"]]
+        checks.equal("idevicedebug kills its app when it is interrupted", killed[-1:], [BUNDLE])
     finally:
         runner.kill()
         runner.wait()
