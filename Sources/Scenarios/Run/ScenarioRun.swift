@@ -1,5 +1,6 @@
 import DeviceBridge
 import Fleet
+import Transport
 import Wire
 
 /// One run: scenarios on bodies, the bodies side by side, on each body one scenario after another.
@@ -67,6 +68,58 @@ public struct ScenarioRun: Sendable {
 
   /// Runs it all. A cancelled task stops the scenarios, undoes what they arranged, and returns.
   public func run() async -> Result {
-    Result(exit: VerdictCounts().exitCode, summary: "0 of 0 judged, on 0 phones", stopped: Task.isCancelled)
+    let began = options.clock.now
+    let emitter = Emitter(
+      number: options.number, secrets: options.secrets, wallClock: options.wallClock, emit: emit)
+    let runs = bodies.filter { !($0.outOfService?.holds(on: options.today) ?? false) }.map { body in
+      BodyRun(
+        body: body, scenarios: scenarios, options: options, lab: lab, link: body.phone.map(connect), emitter: emitter)
+    }
+    let phones = await introduce(runs)
+    await emitter(.runStarted(started(phones)))
+    await forEach(runs.indices) { await runs[$0].run(ios: phones[$0].ios) }
+    let counts = await emitter.counts
+    let seconds = (options.clock.now - began).roundedSeconds
+    await emitter(.runFinished(RunFinished(counts: counts, seconds: seconds, exit: counts.exitCode)))
+    let planned = runs.count * scenarios.count
+    let stopped = Task.isCancelled
+    return Result(
+      counts: counts, exit: counts.exitCode,
+      summary: Summary.line(counts, planned: planned, phones: runs.count, stopped: stopped), stopped: stopped)
+  }
+
+  private func introduce(_ runs: [BodyRun]) async -> [RunStarted.Phone] {
+    let found = Guarded<[Int: RunStarted.Phone]>([:])
+    await forEach(runs.indices) { index in
+      let phone = await runs[index].introduction()
+      found.with { $0[index] = phone }
+    }
+    return runs.indices.map { index in
+      found.with { $0[index] } ?? RunStarted.Phone(body: runs[index].body.name, udid: runs[index].body.udid)
+    }
+  }
+
+  private func started(_ phones: [RunStarted.Phone]) -> RunStarted {
+    RunStarted(
+      version: options.version, label: options.label, meta: options.meta,
+      files: scenarios.map { RunStarted.File(scenario: $0.name, file: $0.file, hash: $0.hash) }, phones: phones)
+  }
+
+  /// As many at once as the run may work on; the others wait for their turn.
+  private func forEach(_ indices: Range<Int>, _ work: @escaping @Sendable (Int) async -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      var next = indices.lowerBound
+      while next < min(indices.lowerBound + max(1, options.jobs ?? indices.count), indices.upperBound) {
+        let index = next
+        group.addTask { await work(index) }
+        next += 1
+      }
+      while await group.next() != nil {
+        guard next < indices.upperBound else { continue }
+        let index = next
+        group.addTask { await work(index) }
+        next += 1
+      }
+    }
   }
 }

@@ -1,0 +1,94 @@
+import DeviceBridge
+import Fleet
+import Transport
+import Wire
+
+/// One scenario on one body: what its steps work with.
+final class Scene: Sendable {
+  let scenario: Scenario
+  let body: Body
+  let link: any PhoneLink
+  let clock: any ScenarioClock
+  let lab: any LabMeans
+  let attendant: (any Operator)?
+  /// Read once for the scenario; sent, never shown.
+  let token: Secret?
+  private let version: Guarded<String?>
+
+  init(
+    scenario: Scenario, body: Body, link: any PhoneLink, ios: String?, token: Secret?, clock: any ScenarioClock,
+    lab: any LabMeans, attendant: (any Operator)?
+  ) {
+    self.scenario = scenario
+    self.body = body
+    self.link = link
+    self.token = token
+    self.clock = clock
+    self.lab = lab
+    self.attendant = attendant
+    version = Guarded(ios)
+  }
+
+  /// The phone's iOS version, as it was last read.
+  var ios: String? {
+    get { version.with { $0 } }
+    set { version.with { $0 = newValue } }
+  }
+
+  /// What texts in braces stand for.
+  var texts: [String: String] {
+    ["name": body.title, "udid": body.udid.description, "ios": ios ?? "unknown", "scenario": scenario.name]
+  }
+}
+
+extension Scene {
+  /// Sends a request to the door.
+  ///
+  /// - Parameter longest: cuts the request's own limit short.
+  /// - Returns: nil when the run was stopped meanwhile; otherwise how it ended, and how long it took on the scenario's clock.
+  func send(_ step: RequestStep, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
+    let values = texts.mapValues(Self.escaped)
+    let line = RequestLine(method: step.line.method, target: Placeholders.fill(step.line.target, values))
+    let call = body.door.call(line)
+    let own = step.deadline ?? call.limit
+    let limit = longest.map { min(own, $0) } ?? own
+    let began = clock.now
+    let request = DoorRequest(
+      port: body.door.port, method: call.line.method, target: call.line.target,
+      headers: step.headers.map { ($0.name, Placeholders.fill($0.text, texts)) },
+      body: Array((step.body.map { Placeholders.fill($0, texts) } ?? "").utf8), token: sent(step.token),
+      deadline: clock.deadline(after: limit))
+    guard let answer = await unlessCancelled({ [link] in await link.request(request) }) else { return nil }
+    return (answer.ending, clock.now - began)
+  }
+
+  /// Calls one of door.md's requests by name.
+  func call(_ row: DoorRow, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
+    let line = DoorSettings.usual[row] ?? RequestLine(method: "GET", target: "/\(row.rawValue)")
+    return await send(RequestStep(line: line), longest: longest)
+  }
+
+  private func sent(_ token: RequestStep.Token) -> String? {
+    switch token {
+    case .configured: self.token?.value
+    case .none: nil
+    // Begins like no other, and differs from the right one whatever that is.
+    case .wrong: "wrong-\(self.token.map { String($0.value.reversed()) } ?? "token")"
+    }
+  }
+
+  /// As a path or query can carry it.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        escaped.unicodeScalars.append(Unicode.Scalar(byte))
+      default: escaped += "%" + Hex.encode([byte])
+      }
+    }
+    return escaped
+  }
+}

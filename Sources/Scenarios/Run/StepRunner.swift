@@ -1,0 +1,131 @@
+import DeviceBridge
+import Fleet
+import Transport
+import Wire
+
+/// Runs the steps that look at the app and the phone; each ends by its own limit.
+struct StepRunner: Sendable {
+  let scene: Scene
+
+  /// The pause between two tries where a step names none.
+  private static let pause = Duration.milliseconds(200)
+
+  /// A request and what is expected of it, once or until it holds.
+  func request(_ step: RequestStep) async -> StepResult {
+    guard let within = step.retryWithin else { return await once(step, longest: nil).result }
+    return await keepTrying(within: within, every: Self.pause) { left in await once(step, longest: left) }
+  }
+
+  func until(_ step: UntilStep) async -> StepResult {
+    await keepTrying(within: step.within, every: step.every) { left in
+      switch step.condition {
+      case .request(let request): await once(request, longest: left)
+      case .lock(let state): Try(result: await lockOnce(state))
+      }
+    }
+  }
+
+  func lock(_ step: LockStep) async -> StepResult {
+    guard let within = step.within else { return await lockOnce(step.state) }
+    return await keepTrying(within: within, every: Self.pause) { _ in Try(result: await lockOnce(step.state)) }
+  }
+
+  func launch(_ step: LaunchStep) async -> StepResult {
+    guard let bundle = scene.body.app.bundle else { return .broken(Scene.noBundle) }
+    let texts = scene.texts
+    let request = LaunchRequest(
+      bundle: bundle, arguments: step.arguments.map { Placeholders.fill($0, texts) },
+      environment: step.environment.map { ($0.name, Placeholders.fill($0.text, texts)) }, fresh: step.fresh)
+    do throws(PhoneError) {
+      try await scene.link.launch(request, by: .after(.seconds(40)))
+      return .held(came: "\(bundle) is launched")
+    } catch .launchRefused(_, .appExited, _) {
+      return .failed(expected: "\(bundle) running after its launch", came: "it ended within a second")
+    } catch {
+      return .broken(error.sentence)
+    }
+  }
+
+  func wait(_ span: Duration) async -> StepResult {
+    do {
+      try await scene.clock.sleep(for: span)
+      return .held(came: nil)
+    } catch {
+      return .stopped
+    }
+  }
+
+  func door(_ step: DoorStep) async -> StepResult {
+    var result = await doorOnce(step.answers, longest: step.within ?? step.throughout)
+    if let within = step.within, !result.isHeld {
+      result = await keepTrying(within: within, every: Self.pause) { left in
+        Try(result: await doorOnce(step.answers, longest: left))
+      }
+    }
+    guard let span = step.throughout, result.isHeld else { return result }
+    let end = scene.clock.now + span
+    while result.isHeld, scene.clock.now < end {
+      do { try await scene.clock.sleep(for: min(.seconds(1), end - scene.clock.now)) } catch { return .stopped }
+      // The last look comes when the time is over, and may take its own time.
+      result = await doorOnce(step.answers, longest: step.answers ? nil : max(end - scene.clock.now, .seconds(1)))
+    }
+    return result
+  }
+}
+
+extension StepRunner {
+  /// One look; `wasCut` says that the look had less time than it would take by itself.
+  private struct Try {
+    var result: StepResult
+    var wasCut = false
+  }
+
+  private func once(_ step: RequestStep, longest: Duration?) async -> Try {
+    guard let (ending, took) = await scene.send(step, longest: longest) else { return Try(result: .stopped) }
+    let result = AnswerCheck(step.expectation).result(ending, took: took)
+    guard let longest, case .silent = ending else { return Try(result: result) }
+    return Try(result: result, wasCut: took >= longest)
+  }
+
+  /// Looks again and again until it holds or the time is over.
+  private func keepTrying(
+    within: Duration, every: Duration, _ look: (_ left: Duration) async -> Try
+  ) async -> StepResult {
+    let end = scene.clock.now + within
+    var last: StepResult?
+    while true {
+      let next = await look(max(end - scene.clock.now, .milliseconds(1)))
+      if Task.isCancelled { return .stopped }
+      if next.result.isHeld { return next.result }
+      // A look that was cut short by the end says less than the one before it.
+      if last == nil || !next.wasCut { last = next.result }
+      if scene.clock.now + every >= end { break }
+      do { try await scene.clock.sleep(for: every) } catch { return .stopped }
+    }
+    guard case .failed(let expected, let came) = last else { return last ?? .stopped }
+    return .failed(expected: "\(expected), within \(within.shown)", came: "at last \(came)")
+  }
+
+  private func lockOnce(_ state: LockState) async -> StepResult {
+    guard let reading = await scene.lock() else { return .stopped }
+    switch reading.state {
+    // Unknown is neither true nor false.
+    case .unknown: return .broken("the lock cannot be read: \(reading.why)")
+    case .locked, .unlocked:
+      let came = "the phone is \(reading.state.rawValue)"
+      return reading.state == state
+        ? .held(came: came) : .failed(expected: "the phone \(state.rawValue)", came: came)
+    }
+  }
+
+  private func doorOnce(_ answers: Bool, longest: Duration?) async -> StepResult {
+    guard let (ending, took) = await scene.call(.hello, longest: longest) else { return .stopped }
+    let came = "\(AnswerText.of(ending)) after \(took.shown)"
+    switch ending {
+    case .unreachable(let error): return .broken(error.sentence)
+    case .response: return answers ? .held(came: came) : .failed(expected: "the door silent", came: came)
+    case .refused, .silent, .badReply:
+      return answers ? .failed(expected: "the door to answer", came: came) : .held(came: came)
+    }
+  }
+}
