@@ -73,7 +73,7 @@ final class TestFleet: Sendable {
 let soon = Duration.seconds(20)
 
 /// The host's end of a mux connection.
-final class MuxHost {
+final class MuxHost: Sendable {
   let socket: Socket
 
   init(_ address: SocketAddress) throws { socket = try Socket.connect(to: address, by: .after(soon)) }

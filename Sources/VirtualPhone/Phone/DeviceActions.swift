@@ -77,7 +77,7 @@ enum DeviceActions {
       }
     },
     PhoneAction(name: "detach", summary: "pull the cable: every connection to the phone ends", keys: []) { phone, _ in
-      phone.bus.detach(phone)
+      phone.unplug()
     },
     PhoneAction(
       name: "list-as",

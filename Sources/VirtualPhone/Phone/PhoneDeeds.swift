@@ -33,7 +33,7 @@ extension VirtualPhone {
   ///
   /// - Parameter away: phone time until it is back.
   func reboot(away: Duration, comesBack: Bool) {
-    bus.detach(self)
+    unplug()
     lockdown?.services.closeAll()
     let bootedAt = clock.now + away
     state.with {
@@ -50,9 +50,27 @@ extension VirtualPhone {
       bus.attach(self)
       return
     }
-    _ = Worker(name: "reboot") { [self] in
-      if clock.wait(until: bootedAt, unless: ended) { bus.attach(self) }
+    let ticket = timers.schedule(at: bootedAt) { [weak self] in
+      guard let self else { return }
+      bus.attach(self)
     }
+    self.comesBack.with { $0 = ticket }
+  }
+
+  /// Pulls the cable, also of a phone that is off the bus because it restarts.
+  func unplug() {
+    stayAway()
+    bus.detach(self)
+  }
+
+  /// A phone that restarts does not come back by itself.
+  func stayAway() {
+    let ticket = comesBack.with {
+      let ticket = $0
+      $0 = nil
+      return ticket
+    }
+    timers.cancel(ticket)
   }
 
   /// - Parameter mode: a word of the action `trust`.

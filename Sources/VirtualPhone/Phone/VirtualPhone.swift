@@ -15,8 +15,10 @@ public final class VirtualPhone: Sendable {
   /// The mux that the phone's cable leads to.
   let bus: MuxBus
   private let server = Guarded(LockdownServer?.none)
-  /// Opens when the fleet ends: no wait of this phone goes on after it.
-  let ended = Latch()
+  /// What is due at a moment of phone time; a fleet's phones share one.
+  let timers: PhoneTimers
+  /// Set while a reboot keeps the phone off the bus.
+  let comesBack = Guarded(PhoneTimers.Ticket?.none)
 
   public var udid: UDID { identity.udid }
 
@@ -29,6 +31,8 @@ public final class VirtualPhone: Sendable {
     self.clock = clock
     self.journal = journal
     self.bus = bus
+    let timers = timers ?? PhoneTimers(clock: clock)
+    self.timers = timers
     var start = PhoneState(name: identity.name)
     // Phones whose launches need the developer image start with it, so that a launch works at once.
     start.developerImageMounted = preset.major < 17
@@ -36,7 +40,8 @@ public final class VirtualPhone: Sendable {
     self.state = state
     let surroundings = AppSurroundings(
       clock: clock, isLocked: { state.with { $0.locked } }, listen: { [ports] in ports.listen($0, $1) },
-      close: { [ports] in ports.close($0) }, timers: timers, model: preset.marketingName, note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
+      close: { [ports] in ports.close($0) }, timers: timers, model: preset.marketingName,
+      note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
     app = KioskApp(settings, in: surroundings)
     hands = HandsDriver(in: surroundings)
   }
@@ -53,7 +58,7 @@ public final class VirtualPhone: Sendable {
 
   /// Ends all that runs or waits on the phone, for good.
   func end() {
-    ended.open()
+    stayAway()
     app.shutDown()
     hands.stop()
     ports.closeAll()
