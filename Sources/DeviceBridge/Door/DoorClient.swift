@@ -46,12 +46,13 @@ struct DoorClient: Sendable {
         if part.isEmpty { try parser.finish() } else { try parser.feed(part) }
       }
       return .response(parser.message)
+    } catch  where leash.isCut {
+      return .unreachable(.ended(route.udid))
     } catch let error as HTTPError {
       return .badReply(detail: PhoneText.clean(error.sentence))
     } catch StreamError.timedOut {
       return .silent(detail: Self.missing(parser, received, limit))
     } catch {
-      if leash.isCut { return .unreachable(.ended(route.udid)) }
       return .badReply(detail: received == 0 ? HTTPError.empty.sentence : "reset after \(received) bytes")
     }
   }

@@ -51,7 +51,7 @@ extension LaneCalls {
     let call = enter(endNow)
     let atDeadline = Keeper.shared.watch(deadline) { end(.silent(udid, step: step, limit: limit)) }
     // What is cut ends in a moment and tells more than this.
-    let behind = Keeper.shared.watch(.after(limit + .milliseconds(200))) {
+    let behind = Keeper.shared.watch(.after(limit + .seconds(1))) {
       shot.give(.failure(.silent(udid, step: step, limit: limit)))
     }
     defer {

@@ -101,7 +101,7 @@ public final class PhoneLane: PhoneLink {
 
   public func connect(port: UInt16, by deadline: Deadline) async throws(PhoneError) -> any ByteStream {
     let leash = Leash()
-    let route = route
+    let (udid, route) = (udid, route)
     let socket: Result<Socket, PhoneError> = await calls.result(
       of: udid, "connecting to its port \(port)", by: deadline
     ) { shot in
@@ -115,22 +115,25 @@ public final class PhoneLane: PhoneLink {
           shot.give(.failure(error))
         }
       }
-    } end: { _ in
-      leash.cut()
+    } end: { reason in
+      // At its deadline it ends by itself, and knows how much had come.
+      if reason == .ended(udid) { leash.cut() }
     }
     return try socket.get()
   }
 
   public func request(_ request: DoorRequest) async -> DoorAnswer {
     let leash = Leash()
+    let udid = udid
     let start = ContinuousClock.now
     let client = DoorClient(route, leash)
     let ending: Result<DoorAnswer.Ending, PhoneError> = await calls.result(
       of: udid, "answering \(request.method) \(request.target)", by: request.deadline
     ) { shot in
       _ = Worker(name: "door") { shot.give(.success(client.ending(of: request))) }
-    } end: { _ in
-      leash.cut()
+    } end: { reason in
+      // At its deadline it ends by itself, and knows how much had come.
+      if reason == .ended(udid) { leash.cut() }
     }
     let took = ContinuousClock.now - start
     switch ending {

@@ -5,9 +5,9 @@ extension PhoneWork {
   func facts() -> PhoneFacts {
     var facts = PhoneFacts()
     do throws(PhoneError) {
-      try openSession()
-      facts.trust = .trusted
       facts.deviceName = try value("DeviceName")?.string
+      // A kept session is no proof of anything before it has carried an answer.
+      facts.trust = .trusted
       facts.model = try value("ProductType")?.string
       facts.ios = try value("ProductVersion")?.string
       facts.batteryPercent = try battery()

@@ -73,9 +73,6 @@ final class PhoneWork {
 
   // MARK: - The session
 
-  /// Opens a session if none is kept.
-  func openSession() throws(PhoneError) { _ = try currentSession() }
-
   private func onSession<T>(
     _ step: String, _ ask: (LockdownClient) -> Result<T, LockdownCode>
   ) throws(PhoneError) -> T {

@@ -21,7 +21,10 @@ struct MuxCall: Sendable {
       do {
         let socket = try open(message, by: deadline)
         return (try MuxMessage.receive(on: socket, by: deadline), socket)
-      } catch .stream(.closed) where attempt < Self.attempts && leash?.isCut != true {
+      } catch  where leash?.isCut == true {
+        // Ended from here: the end of the connection is no word of the daemon's.
+        throw .stream(.timedOut)
+      } catch .stream(.closed) where attempt < Self.attempts {
         attempt += 1
         let pause = Deadline.after(.milliseconds(Int.random(in: 5...50)))
         _ = Latch().wait(until: min(pause, deadline))
@@ -30,10 +33,10 @@ struct MuxCall: Sendable {
   }
 
   private func open(_ message: [UInt8], by deadline: Deadline) throws(MuxFailure) -> Socket {
-    guard Self.gate.enter(by: deadline) else { throw .stream(.timedOut) }
-    defer { Self.gate.leave() }
     let targets = address.targets(by: deadline)
     guard !targets.isEmpty else { throw .nonsense("no address is known for it") }
+    guard Self.gate.enter(by: deadline) else { throw .stream(.timedOut) }
+    defer { Self.gate.leave() }
     do throws(StreamError) {
       let socket = try Self.connect(to: targets, by: deadline)
       leash?.hold(socket)

@@ -71,9 +71,24 @@ final class Bench: Sendable {
     try fleet.perform(action, on: "\(phone)", values)
   }
 
-  /// How often the host asked a phone's lockdown that, by the journal.
+  /// An action on phone 1.
+  func `do`(_ action: String, _ values: [String: String]) throws { try `do`(action, on: 1, values) }
+
+  /// How many entries of that kind the journal has.
   func count(_ event: String, where matches: ([String: JSON]) -> Bool = { _ in true }) -> Int {
     fleet.journal.entries().count { $0.event == event && matches($0.details) }
+  }
+}
+
+extension Bench {
+  /// How often the host connected to that port.
+  func connects(to port: Int) -> Int {
+    count("mux-request") { $0["request"] == "Connect" && $0["port"]?.int == port }
+  }
+
+  /// What lockdown was asked, in order.
+  func requests() -> [String] {
+    fleet.journal.entries().filter { $0.event == "lockdown-request" }.compactMap { $0.details["request"]?.string }
   }
 }
 

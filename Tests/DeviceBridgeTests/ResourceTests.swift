@@ -1,0 +1,97 @@
+import DeviceBridge
+import Testing
+import Transport
+import VirtualPhone
+import Wire
+
+@Suite(.serialized) struct `lanes in number` {
+  @Test func `visit fifty phones side by side`() async throws {
+    let bench = try Bench(phones: 50)
+    let phones = try await bench.listed()
+
+    let errors = await withTaskGroup { group in
+      for phone in phones {
+        group.addTask { [mux = bench.mux] in
+          let lane = PhoneLane(phone, mux: mux)
+          defer { lane.close() }
+          return await lane.facts(by: .patient).error
+        }
+      }
+      return await group.reduce(into: [PhoneError?]()) { $0.append($1) }
+    }
+
+    #expect(errors.count == 50)
+    #expect(errors.compactMap(\.self).isEmpty)
+  }
+
+  // Threads and descriptors are the process's own: these run in one of their own.
+
+  @Test func `leave no descriptor and no thread behind after two hundred calls`() async {
+    await #expect(processExitsWith: .success) {
+      let bench = try Bench("16.7")
+      let lane = try await bench.lane()
+      bench.fleet.phones[0].ports.listen(8130) { socket in
+        _ = try? socket.read(max: 1024, by: .patient)
+        try? socket.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8), by: .patient)
+      }
+      let request = DoorRequest(port: 8130, method: "GET", target: "/", deadline: .patient)
+      func round() async throws {
+        #expect(await lane.facts(by: .patient).error == nil)
+        #expect(await lane.request(request).response?.status == 200)
+        #expect(await lane.lock(by: .patient).state == .unlocked)
+        try await lane.connect(port: 8130, by: .patient).close()
+      }
+      for _ in 0..<5 { try await round() }
+      await Resources.settle()
+      let (threads, descriptors) = (Resources.threads, Resources.descriptors)
+
+      for _ in 0..<50 { try await round() }
+
+      #expect(await eventually { Resources.threads <= threads && Resources.descriptors <= descriptors })
+    }
+  }
+
+  @Test func `leave nothing behind when their calls are cut and they are closed`() async {
+    await #expect(processExitsWith: .success) {
+      let bench = try Bench("16.7")
+      let first = try await bench.lane()
+      _ = await first.facts(by: .patient)
+      first.close()
+      await Resources.settle()
+      let (threads, descriptors) = (Resources.threads, Resources.descriptors)
+
+      for request in ["QueryType", "GetValue", "StartSession", "TLS"] {
+        try bench.do("lockdown-fault", ["kind": "hang", "request": request])
+        for _ in 0..<3 {
+          let lane = try await bench.lane()
+          _ = await lane.facts(by: .after(.milliseconds(50)))
+          if request == "TLS" { lane.close() }
+        }
+        try bench.do("lockdown-fault", ["clear": "yes"])
+      }
+
+      #expect(await eventually { Resources.threads <= threads && Resources.descriptors <= descriptors })
+    }
+  }
+
+  @Test func `H14: a watch leaves nothing behind however often the mux hangs up`() async {
+    await #expect(processExitsWith: .success) {
+      let hangUps = Guarded(0)
+      let mux = try FakeMux { socket in
+        guard FakeMux.request(on: socket) != nil else { return }
+        FakeMux.send(FakeMux.result(0), on: socket)
+        hangUps.with { $0 += 1 }
+      }
+      let watch = MuxWatch(mux.address, pauses: [.milliseconds(1)])
+      #expect(await eventually { hangUps.with { $0 } >= 2 })
+      let (threads, descriptors) = (Resources.threads, Resources.descriptors)
+      let before = hangUps.with { $0 }
+
+      #expect(await eventually { hangUps.with { $0 } >= before + 50 })
+
+      #expect(await eventually { Resources.threads <= threads + 1 && Resources.descriptors <= descriptors + 1 })
+      watch.stop()
+      #expect(await eventually { Resources.threads < threads })
+    }
+  }
+}
