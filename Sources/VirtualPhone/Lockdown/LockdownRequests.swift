@@ -6,7 +6,8 @@ extension LockdownConnection {
   func answer(_ name: String, _ request: Plist) -> LockdownAnswer {
     var answer: LockdownAnswer
     do throws(LockdownError) {
-      if let token = phone.state.with({ $0.takeError(for: name) }) {
+      let service = name == "StartService" ? request["Service"]?.string : nil
+      if let token = takeError(for: name) ?? service.flatMap(takeError) {
         answer = LockdownAnswer(body: ["Error": .string(token)])
       } else {
         answer = try outcome(name, request)
@@ -20,6 +21,9 @@ extension LockdownConnection {
     }
     return answer
   }
+
+  /// The error that somebody has put in the way of this request, or of this service's start.
+  private func takeError(for name: String) -> String? { phone.state.with { $0.takeError(for: name) } }
 
   private func outcome(_ name: String, _ request: Plist) throws(LockdownError) -> LockdownAnswer {
     switch name {

@@ -40,8 +40,9 @@ extension DeviceActions {
       name: "lockdown-error",
       summary:
         "answer lockdown requests with an error: error=TOKEN, request=NAME (StartSession if not given; all: every "
-        + "one), count=N (the next N; all if not given); clear=yes takes all faults back",
-      keys: ["error", "request", "count", "clear"]
+        + "one), service=NAME (StartService of that service only), count=N (the next N; all if not given); clear=yes takes all "
+        + "faults back",
+      keys: ["error", "request", "service", "count", "clear"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
       let tokens = LockdownError.allCases.map(\.rawValue)
@@ -83,7 +84,7 @@ extension VirtualPhone {
       "StartSession", "GetValue", "SetValue", "RemoveValue", "QueryType", "Pair", "ValidatePair", "Unpair",
       "StopSession", "StartService", "TLS", LockdownFault.anyRequest,
     ]
-    let request = try values.word("request", of: requests, else: requests[0])
+    let request = try values["service"] ?? values.word("request", of: requests, else: requests[0])
     let count = try values.integer("count", in: 1...1_000_000)
     let clears = try values.flag("clear", else: false)
     state.with {
