@@ -34,8 +34,8 @@ public struct DoorAnswer: Sendable {
     case response(HTTPMessage)
     /// The connect was refused: nothing listens on the port.
     case refused
-    /// Nothing, or not everything, by the deadline; `detail` says how much had come.
-    case silent(detail: String)
+    /// Nothing, or not everything, by the deadline: `received` bytes had come, and `detail` says what they were.
+    case silent(received: Int, detail: String)
     /// Ended before a complete response, or not HTTP.
     case badReply(detail: String)
     /// The phone or the mux could not be reached: not the app's doing.

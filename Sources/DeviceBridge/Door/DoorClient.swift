@@ -34,7 +34,7 @@ struct DoorClient: Sendable {
     do throws(StreamError) {
       try stream.write(request.bytes, by: request.deadline)
     } catch .timedOut {
-      return .silent(detail: "the request was not taken within \(PhoneError.seconds(limit))")
+      return .silent(received: 0, detail: "the request was not taken within \(PhoneError.seconds(limit))")
     } catch {
       // The app may have answered and closed before it had read everything.
     }
@@ -51,7 +51,7 @@ struct DoorClient: Sendable {
     } catch let error as HTTPError {
       return .badReply(detail: PhoneText.clean(error.sentence))
     } catch StreamError.timedOut {
-      return .silent(detail: Self.missing(parser, received, limit))
+      return .silent(received: received, detail: Self.missing(parser, received, limit))
     } catch {
       return .badReply(detail: received == 0 ? HTTPError.empty.sentence : "reset after \(received) bytes")
     }

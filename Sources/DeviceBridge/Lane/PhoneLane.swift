@@ -138,7 +138,7 @@ public final class PhoneLane: PhoneLink {
     let took = ContinuousClock.now - start
     switch ending {
     case .success(let ending): return DoorAnswer(ending: ending, took: took)
-    case .failure(.silent): return DoorAnswer(ending: .silent(detail: "nothing came in time"), took: took)
+    case .failure(.silent): return DoorAnswer(ending: .silent(received: 0, detail: "nothing came in time"), took: took)
     case .failure(let error): return DoorAnswer(ending: .unreachable(error), took: took)
     }
   }

@@ -93,7 +93,7 @@ struct AnswerCheck {
 
   private static func matches(_ silence: Expectation.Silence, _ ending: DoorAnswer.Ending) -> Bool {
     switch (silence, ending) {
-    case (.refused, .refused), (.none, .silent), (.closed, .badReply): true
+    case (.refused, .refused), (.none, .silent(received: 0, _)), (.closed, .badReply): true
     case (.refused, _), (.none, _), (.closed, _): false
     }
   }

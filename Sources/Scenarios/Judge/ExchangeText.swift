@@ -10,7 +10,7 @@ enum AnswerText {
     switch ending {
     case .response(let message): of(message)
     case .refused: "refused: nothing listens on the door's port"
-    case .silent(let detail): "no answer (\(detail))"
+    case .silent(_, let detail): "no answer (\(detail))"
     case .badReply(let detail): "bad reply (\(detail))"
     case .unreachable(let error): error.sentence
     }

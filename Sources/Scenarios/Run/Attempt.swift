@@ -59,9 +59,9 @@ final class Attempt: Sendable {
         case .undo(let number):
           let arrangement = arrangements[number]
           Task { feed.yield(.undone(number, problem: await arranger.undo(arrangement))) }
-        case .survey: perform { [self] in .surveyed(await survey()) }
+        case .survey: perform { [self] in .surveyed(heard(await survey())) }
         case .meet(let number):
-          perform { [self] in .need(number, await arranger.arrange(scene.scenario.needs[number].state)) }
+          perform { [self] in .need(number, heard(await arranger.arrange(scene.scenario.needs[number].state))) }
         case .run(let phase, let number): begin(phase, number)
         }
       }
@@ -95,13 +95,21 @@ extension Attempt {
     }
   }
 
+  /// What breaks because the run is being stopped is no finding.
+  private func heard(_ result: StepResult) -> StepResult {
+    guard Task.isCancelled else { return result }
+    switch result {
+    case .broken, .noMeans: return .stopped
+    case .held, .failed, .stopped: return result
+    }
+  }
+
   private func begin(_ phase: Judge.Phase, _ number: Int) {
     let step = steps(of: phase)[number]
     let began = scene.clock.now
     if case .start(let name, let request) = step.action { start(name, request, phase) }
     perform { [self] in
-      let result = await run(step)
-      return .step(phase, number, result, took: scene.clock.now - began)
+      return .step(phase, number, heard(await run(step)), took: scene.clock.now - began)
     }
   }
 

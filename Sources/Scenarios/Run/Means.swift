@@ -112,17 +112,23 @@ extension Scene {
     return .broken("the app's hook \(line): \(AnswerText.of(ending))")
   }
 
-  func launch(_ request: LaunchRequest) async -> MeansOutcome {
-    do throws(PhoneError) {
-      try await link.launch(request, by: .after(.seconds(40)))
-      return .claimed
-    } catch .launchRefused(_, .appExited, _) {
-      return .broken("\(request.bundle) ended right after its launch")
-    } catch .launchRefused(let udid, let refusal, let detail) {
-      return .refused(PhoneError.launchRefused(udid, refusal, detail: detail).sentence)
-    } catch {
-      return .broken(error.sentence)
+  /// A launch that is under way is waited for even when the run is stopped: only then can it be undone.
+  private func launch(_ request: LaunchRequest) async -> MeansOutcome {
+    let launch = Task { [link] () -> PhoneError? in
+      do throws(PhoneError) {
+        try await link.launch(request, by: .after(.seconds(40)))
+        return nil
+      } catch {
+        return error
+      }
     }
+    guard let error = await launch.value else { return .claimed }
+    return Self.outcome(request.bundle, error)
+  }
+
+  private static func outcome(_ bundle: String, _ error: PhoneError) -> MeansOutcome {
+    guard case .launchRefused(_, let refusal, _) = error else { return .broken(error.sentence) }
+    return refusal == .appExited ? .broken("\(bundle) ended right after its launch") : .refused(error.sentence)
   }
 
   private func ask(_ sentence: String, limit: Duration) async -> MeansOutcome {

@@ -40,18 +40,20 @@ final class Race<Value: Sendable>: Sendable {
   }
 }
 
-/// Waits for work that does not hear of cancellation itself, but no longer than this task is wanted.
+/// Waits for work, but no longer than this task is wanted.
 ///
-/// Work that is left behind ends by its own deadline, or when its link is closed.
+/// The work is cancelled with it; what does not heed that is left behind and ends by its own deadline.
 ///
 /// - Returns: nil when the task was cancelled first.
 func unlessCancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+  if Task.isCancelled { return nil }
   let race = Race<Value>()
+  let task = Task { race.finish(await work()) }
   return await withTaskCancellationHandler {
-    if Task.isCancelled { return nil }
-    Task { race.finish(await work()) }
-    return await race.value
+    await race.value
   } onCancel: {
+    // In this order: what the work says about being cancelled is not its result.
     race.finish(nil)
+    task.cancel()
   }
 }

@@ -67,7 +67,7 @@ extension Scene {
         }
         last = .unreadable("\(row.rawValue) answers \(message.status) and does not say whether the app is active")
       case .refused: return silent(wanted, "the door's port is closed")
-      case .silent(let detail), .badReply(let detail): return silent(wanted, "the door gives no answer: \(detail)")
+      case .silent(_, let detail), .badReply(let detail): return silent(wanted, "the door gives no answer: \(detail)")
       case .unreachable(let error): return .unreachable(error.sentence)
       case nil: return .unreadable("the run was stopped")
       }
@@ -87,7 +87,7 @@ extension Scene {
       let text = "status says camera: \(AnswerText.visible(String(grant.prefix(40))))"
       return grant == "authorized" ? .holds(text) : .denied(text)
     case .refused: return .unreadable("the door's port is closed")
-    case .silent(let detail), .badReply(let detail): return .unreadable("the door gives no answer: \(detail)")
+    case .silent(_, let detail), .badReply(let detail): return .unreadable("the door gives no answer: \(detail)")
     case .unreachable(let error): return .unreachable(error.sentence)
     case nil: return .unreadable("the run was stopped")
     }

@@ -65,7 +65,7 @@ import Wire
     #expect(after(answer(200, "hello")).door == .answers)
     #expect(after(answer(200, "hello")).json["hello_ms"] == 12.3)
     #expect(after(.refused).door == .silent)
-    #expect(after(.silent(detail: "")).door == .silent)
+    #expect(after(.silent(received: 0, detail: "")).door == .silent)
     #expect(after(.badReply(detail: "")).door == .silent)
     #expect(after(.unreachable(.absent(Self.listed.udid))).door == .unknown)
     #expect(after(.refused).app == .unknown)

@@ -52,7 +52,7 @@ import Wire
         "Nothing is listening on the phone's port 8127; is the app running? It may have ended, be in the background, "
         + "or use another port. Bring it to the front: fleetctl launch hall."),
     Ending(
-      label: "H39: silent", ending: .silent(detail: "63 of 64 bytes"), code: .no,
+      label: "H39: silent", ending: .silent(received: 120, detail: "63 of 64 bytes"), code: .no,
       sentence:
         "hall did not answer GET /hello within 12 ms (63 of 64 bytes). The app may hang, be suspended or wait for "
         + "something. Start it afresh: fleetctl launch hall --fresh."),

@@ -41,7 +41,7 @@ struct DoorReport: Sendable {
     case .refused:
       "Nothing is listening on the phone's port \(port); is the app running? It may have ended, be in the background, "
         + "or use another port. Bring it to the front: fleetctl launch \(named)."
-    case .silent(let detail):
+    case .silent(_, let detail):
       "\(named) did not answer \(request) within \(answer.took.words)\(Self.clause(detail)). "
         + "The app may hang, be suspended or wait for something. Start it afresh: fleetctl launch \(named) --fresh."
     case .badReply(let detail):

@@ -1,0 +1,92 @@
+import DeviceBridge
+import Fleet
+import Glibc
+import Transport
+import VirtualPhone
+import Wire
+
+@testable import Scenarios
+
+/// What keeps a test from being one.
+struct Trouble: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Virtual phones behind a socket, and scenarios run against them through the real bridge.
+final class Bench: Sendable {
+  let fleet: VirtualFleet
+  private let folder: String
+  private let scale: Double
+
+  init(_ ios: [String], phones: Int? = nil, scale: Double = 1, token: String? = nil) throws {
+    // As the executable does: OpenSSL writes to whatever has just been closed.
+    signal(SIGPIPE, SIG_IGN)
+    var template = Array("/tmp/scenarios-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Trouble("no folder: \(Errno.text(errno))") }
+    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    var options = VirtualFleet.Options(address: .unix(path: "\(folder)/mux"))
+    options.phones = phones ?? ios.count
+    options.ios = ios
+    options.timeScale = scale
+    options.token = token
+    fleet = try VirtualFleet(options)
+    self.scale = scale
+  }
+
+  deinit {
+    fleet.stop()
+    rmdir(folder)
+  }
+
+  var mux: MuxAddress { .unix(path: "\(folder)/mux") }
+
+  /// The phones as bodies, with the virtual lab's commands as fleet.yaml would name them.
+  func bodies(_ change: (inout FleetConfiguration) -> Void = { _ in }) async throws -> [Body] {
+    var configuration = FleetConfiguration()
+    configuration.app.bundle = "com.example.kiosk"
+    let actions: [BodyState: String] = [
+      .locked: "lock", .unlocked: "unlock", .inFront: "foreground", .inBackground: "background",
+    ]
+    configuration.arrange = actions.mapValues { ArrangeMeans(command: ["virtual", "{udid}", $0]) }
+    change(&configuration)
+    let phones = try await Mux(address: mux).phones(by: .after(.seconds(10)))
+    return BodySelection(configuration, phones: phones).bodies
+  }
+
+  /// Runs scenarios and returns what was emitted.
+  func run(_ scenarios: [Scenario], on bodies: [Body]) async -> (result: ScenarioRun.Result, events: [RunEvent]) {
+    let events = Guarded<[RunEvent]>([])
+    var options = ScenarioRun.Options(number: 1, version: "test")
+    options.clock = Scenarios.ScaledClock(scale: scale)
+    let run = ScenarioRun(
+      scenarios: scenarios, bodies: bodies, options: options, lab: VirtualLab(fleet),
+      connect: { [mux] in PhoneLane($0, mux: mux) }, emit: { event in events.with { $0.append(event) } })
+    let result = await run.run()
+    return (result, events.with { $0 })
+  }
+
+  /// A shipped scenario.
+  static func shipped(_ name: String) throws -> Scenario {
+    let here = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    return try ScenarioFile.parse(path: "/\(here)/scenarios/\(name).yaml")
+  }
+}
+
+/// The lab of virtual phones, without the processes that `fleetctl virtual do` would be.
+struct VirtualLab: LabMeans {
+  let fleet: VirtualFleet
+  init(_ fleet: VirtualFleet) { self.fleet = fleet }
+
+  func run(_ command: LabCommand, by deadline: Deadline) async -> LabOutcome {
+    guard command.argv.count == 3, command.argv[0] == "virtual" else {
+      return LabOutcome(ending: .notStarted("no such command"), output: "")
+    }
+    do throws(ActionError) {
+      try fleet.perform(command.argv[2], on: command.argv[1])
+      return LabOutcome(ending: .exited(0), output: "")
+    } catch {
+      return LabOutcome(ending: .exited(1), output: error.sentence)
+    }
+  }
+}
