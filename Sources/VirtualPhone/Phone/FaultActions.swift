@@ -84,7 +84,8 @@ extension VirtualPhone {
       "StartSession", "GetValue", "SetValue", "RemoveValue", "QueryType", "Pair", "ValidatePair", "Unpair",
       "StopSession", "StartService", "TLS", LockdownFault.anyRequest,
     ]
-    let request = try values["service"] ?? values.word("request", of: requests, else: requests[0])
+    let word = try values.word("request", of: requests, else: requests[0])
+    let request = values["service"] ?? word
     let count = try values.integer("count", in: 1...1_000_000)
     let clears = try values.flag("clear", else: false)
     state.with {
