@@ -70,6 +70,7 @@ extension KioskApp {
 
   private func rescue(_ process: AppProcess) {
     model.with { model in
+      model.listener.rescue = nil
       // A stopped process checks nothing; going on, it begins anew.
       guard model.processes[settings.bundle] === process, !process.isStopped,
         model.door.broken.isDisjoint(with: [.noSelfHeal, .doorNeverReturns])

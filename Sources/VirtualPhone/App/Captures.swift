@@ -26,17 +26,20 @@ struct CaptureOrder: Sendable {
   /// What is wrong with the request itself.
   var fault: String? {
     if camera.isEmpty { return "the request names no camera; add camera=front or camera=back" }
-    if case .clip(let seconds) = kind, !(seconds > 0 && seconds <= Self.longestClip) {
+    if case .clip(let seconds) = kind, !Self.isLength(seconds) {
       return "a clip needs its length; add seconds=1, up to seconds=\(Int(Self.longestClip))"
     }
     return nil
   }
 
+  /// False also for what is no number.
+  private static func isLength(_ seconds: Double) -> Bool { seconds > 0 && seconds <= longestClip }
+
   /// How long the camera takes, in phone time: for a clip its length and 0.8 s to settle.
   var span: Duration {
     switch kind {
     case .still: .milliseconds(600)
-    case .clip(let seconds): .seconds(seconds) + .milliseconds(800)
+    case .clip(let seconds): .seconds(Self.isLength(seconds) ? seconds : 0) + .milliseconds(800)
     }
   }
 

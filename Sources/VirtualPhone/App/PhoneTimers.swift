@@ -28,6 +28,9 @@ final class PhoneTimers: Sendable {
 
   deinit { stop() }
 
+  /// Whether the thread lives.
+  var isAtWork: Bool { timetable.with { $0.threadRuns } }
+
   /// - Parameter body: runs once, on the timers' thread, and must return soon.
   @discardableResult
   func schedule(at moment: Duration, _ body: @escaping @Sendable () -> Void) -> Ticket {

@@ -26,6 +26,8 @@ public final class NotificationBoard: Sendable {
 
   public init() {}
 
+  var observerCount: Int { observers.with { $0.handlers.count } }
+
   /// Tells every observer, on the caller's thread.
   ///
   /// - Parameter name: such as `com.apple.springboard.lockstate`.
