@@ -283,5 +283,5 @@ import Wire
 
 extension DoorAnswer {
   fileprivate var badReply: String? { if case .badReply(let detail) = ending { detail } else { nil } }
-  fileprivate var silence: String? { if case .silent(let detail) = ending { detail } else { nil } }
+  fileprivate var silence: String? { if case .silent(_, let detail) = ending { detail } else { nil } }
 }
