@@ -130,17 +130,17 @@ import Wire
     let door = try await Door()
     door.serve("HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n" + String(repeating: "x", count: 63), open: true)
 
-    let answer = await door.ask(within: .milliseconds(500))
+    let answer = await door.ask(within: .seconds(2))
 
     #expect(answer.silence?.hasPrefix("63 of 64 bytes") == true)
-    #expect(answer.took < .seconds(3))
+    #expect(answer.took < .seconds(5))
   }
 
   @Test func `H35: is silent when it is taken and never answered`() async throws {
     let door = try await Door()
     door.serve("", open: true)
 
-    #expect(await door.ask(within: .milliseconds(300)).silence == "no byte within 0.3 s")
+    #expect(await door.ask(within: .seconds(2)).silence == "no byte within 2 s")
   }
 
   @Test func `is not kept waiting by bytes that trickle in`() async throws {
@@ -149,10 +149,10 @@ import Wire
       Array("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n".utf8) + [UInt8](repeating: 0x78, count: 9000),
       pause: .milliseconds(10))
 
-    let answer = await door.ask(within: .milliseconds(500))
+    let answer = await door.ask(within: .seconds(2))
 
     #expect(answer.silence != nil)
-    #expect(answer.took < .seconds(3))
+    #expect(answer.took < .seconds(5))
   }
 
   @Test func `is a bad reply when the body has no end`() async throws {
