@@ -62,11 +62,10 @@ import Testing
   @Test func `that failed once are not tried again, and the end says so too`() throws {
     let out = Pipe()
     let output = Output(stdout: out.read, stderr: STDERR_FILENO)
-    defer { close(out.write) }
+    defer { for fd in [out.read, out.write] { close(fd) } }
 
     #expect(throws: Complaint.self) { try output.result("a read end takes nothing") }
     #expect(throws: Complaint.self) { try output.result("again") }
     #expect(throws: Complaint.self) { try output.finish() }
-    close(out.read)
   }
 }

@@ -79,6 +79,8 @@ final class TestPhones: Sendable {
   let fleet: VirtualFleet
 
   init(_ count: Int = 1, ios: [String] = ["16.7"], timeScale: Double = 20, token: String? = nil) throws {
+    // OpenSSL writes without MSG_NOSIGNAL; the program ignores the signal, and so must this process.
+    signal(SIGPIPE, SIG_IGN)
     var options = VirtualFleet.Options(address: .unix(path: folder.file("mux")))
     options.control = folder.file("control")
     options.phones = count
@@ -98,6 +100,16 @@ final class TestPhones: Sendable {
       "USBMUXD_SOCKET_ADDRESS": fleet.address.description, "FLEETCTL_VIRTUAL": folder.file("control"),
       "FLEETCTL_CONFIG": folder.write("version: 1\napp: {bundle: com.example.kiosk}\n", to: "fleet.yaml"),
     ]
+  }
+
+  /// Waits until the host has sent such a request to the mux or to lockdown so often.
+  func asked(_ request: String, times: Int, within limit: Duration = .seconds(20)) async {
+    let deadline = Deadline.after(limit)
+    while fleet.journal.entries().count(where: { $0.details["request"]?.string == request }) < times,
+      !deadline.hasPassed
+    {
+      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    }
   }
 
   func run(_ arguments: String..., stdout: ChildProcess.Stdout = .collected) async -> Fleetctl.Done {

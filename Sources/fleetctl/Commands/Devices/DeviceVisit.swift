@@ -19,18 +19,29 @@ struct DeviceVisit: Sendable {
       facts.error = .networkOnly(phone.udid)
       return DeviceReport(body: body, phone: phone, facts: facts)
     }
-    async let answer = link.request(hello(deadline))
+    let answered = Guarded(false)
+    async let asked = ask(link, by: deadline, answered)
     let facts = await link.facts(by: deadline)
     var report = DeviceReport(body: body, phone: phone, facts: facts)
-    await report.take(answer)
-    if report.app == .unknown, facts.trust == .trusted, let bundle {
-      report.app = await presence(of: bundle, over: link, by: deadline)
-    }
+    // A door that keeps silent does so to the end of the visit: the process list is not left until then. A door that
+    // has answered makes that question needless.
+    let mustLook = facts.trust == .trusted && !answered.with { $0 }
+    async let looked = mustLook ? presence(over: link, by: deadline) : .unknown
+    await report.take(asked)
+    let presence = await looked
+    if report.app == .unknown { report.app = presence }
     return report
   }
 
+  private func ask(_ link: any PhoneLink, by deadline: Deadline, _ answered: Guarded<Bool>) async -> DoorAnswer {
+    let answer = await link.request(hello(deadline))
+    answered.with { $0 = answer.response != nil }
+    return answer
+  }
+
   /// Where the app is when its door says nothing.
-  private func presence(of bundle: String, over link: any PhoneLink, by deadline: Deadline) async -> AppPresence {
+  private func presence(over link: any PhoneLink, by deadline: Deadline) async -> AppPresence {
+    guard let bundle else { return .unknown }
     do throws(PhoneError) {
       guard let app = try await link.app(bundle, by: deadline) else { return .notInstalled }
       guard let executable = app.executable else { return .unknown }
