@@ -26,7 +26,10 @@ public struct UDID: Sendable, CustomStringConvertible {
   }
 
   /// Whether what a person typed is the start of this identifier.
-  public func begins(with typed: String) -> Bool { !typed.isEmpty && bare.hasPrefix(Self.bare(typed)) }
+  public func begins(with typed: String) -> Bool {
+    let typed = Self.bare(typed)
+    return !typed.isEmpty && bare.hasPrefix(typed)
+  }
 
   /// The last six characters, for names of phones that have none.
   public var tail: String { String(description.suffix(6)) }

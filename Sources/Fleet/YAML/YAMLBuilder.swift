@@ -129,17 +129,21 @@ extension YAMLBuilder {
   /// The failure with the hint that its line deserves.
   func problem(_ failure: Failure) -> Problem {
     let line = lines.indices.contains(failure.mark.line - 1) ? lines[failure.mark.line - 1] : ""
-    var sentence = failure.sentence
-    if sentence.hasPrefix("not YAML") {
-      if line.contains("{") {
-        sentence += "; put quotes around a text with { or }"
-      } else if line.contains(": ") {
-        sentence += "; put quotes around a text with ': '"
-      } else if line.contains("\t") {
-        sentence += "; indent with spaces, not with tabs"
-      }
+    let hint = Self.hint(failure.sentence, line).map { "; \($0)" } ?? ""
+    return Problem(
+      file: file, line: failure.mark.line, column: failure.mark.column, sentence: failure.sentence + hint)
+  }
+
+  /// What authors most often forgot where libyaml stumbles.
+  private static func hint(_ sentence: String, _ line: String) -> String? {
+    guard sentence.hasPrefix("not YAML"), !sentence.contains("control characters") else { return nil }
+    if sentence.contains("mapping values are not allowed") { return "put quotes around a text with ': '" }
+    if sentence.contains("cannot start any token") {
+      return line.prefix { $0.isWhitespace }.contains("\t")
+        ? "indent with spaces, not with tabs" : "put quotes around a text that begins with % @ or `"
     }
-    return Problem(file: file, line: failure.mark.line, column: failure.mark.column, sentence: sentence)
+    if line.contains("{") || line.contains("}") { return "put quotes around a text with { } or ': '" }
+    return line.contains(": ") ? "put quotes around a text with ': '" : nil
   }
 
   private static func tagSentence(_ tag: String) -> String {

@@ -81,7 +81,7 @@ enum YAMLBytes {
     }
   }
 
-  private static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
+  static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
     var line = 1
     var column = 1
     for byte in bytes.prefix(offset) {

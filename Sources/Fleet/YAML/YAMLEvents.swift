@@ -36,6 +36,7 @@ final class YAMLEvents {
 
   init(_ content: [UInt8]) {
     // The library keeps the pointer, so the bytes stay where they are until the end.
+    // Never of no length: the library refuses a null pointer.
     bytes = .allocate(capacity: max(content.count, 1))
     _ = bytes.initialize(from: content)
     parser = .allocate(capacity: 1)
@@ -88,9 +89,13 @@ final class YAMLEvents {
     let parser = parser.pointee
     let problem = parser.problem.map { String(cString: $0) } ?? "the YAML cannot be read"
     let context = parser.context.map { " " + String(cString: $0) } ?? ""
+    let sentence = "not YAML\(context): \(problem)"
     // The reader's own failures come with an offset in place of a mark.
-    let mark = parser.error == YAML_READER_ERROR ? parser.mark : parser.problem_mark
-    return Failure(mark: Self.mark(mark), sentence: "not YAML\(context): \(problem)")
+    guard parser.error == YAML_READER_ERROR else {
+      return Failure(mark: Self.mark(parser.problem_mark), sentence: sentence)
+    }
+    let (line, column) = YAMLBytes.place(of: min(parser.problem_offset, bytes.count), in: Array(bytes))
+    return Failure(mark: Mark(line: line, column: column), sentence: sentence)
   }
 
   private static func mark(_ mark: yaml_mark_t) -> Mark { Mark(line: Int(mark.line) + 1, column: Int(mark.column) + 1) }
