@@ -24,12 +24,7 @@ final class TestFleet: Sendable {
     options.ios = ios
     options.control = "\(made)/control"
     options.trusted = trusted
-    do {
-      fleet = try VirtualFleet(options)
-    } catch {
-      rmdir(made)
-      throw error
-    }
+    fleet = try VirtualFleet(options)
   }
 
   /// OpenSSL writes to a socket whose reader has gone; the executable ignores the signal for it, tests must too.

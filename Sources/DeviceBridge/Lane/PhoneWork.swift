@@ -1,6 +1,5 @@
 import CIMobileDevice
 import CPlist
-import Glibc
 import Transport
 import Wire
 
@@ -114,9 +113,7 @@ final class PhoneWork {
   }
 
   private func device() -> Result<DeviceHandle, LockdownCode> {
-    if let device = DeviceHandle(context) { return .success(device) }
-    context.fail(.host(code: ENOSYS, step: "standing between libimobiledevice and libusbmuxd"))
-    return .failure(LockdownCode(raw: LOCKDOWN_E_MUX_ERROR))
+    DeviceHandle(context).map { .success($0) } ?? .failure(LockdownCode(raw: LOCKDOWN_E_MUX_ERROR))
   }
 }
 

@@ -35,7 +35,7 @@ public final class Reading {
     for entry in entries where !keys.contains(entry.key) {
       wrong(line: entry.keyLine, column: entry.keyColumn, later(entry.key) ?? Self.unknown(entry.key, of: what, keys))
     }
-    return Fields(node: node, entries: entries, what: what, reading: self)
+    return Fields(node: node, entries: entries, what: what, keys: keys, reading: self)
   }
 
   /// A text as it is written: `NO`, `010` and `1e3` stay what they are.
@@ -145,6 +145,7 @@ public struct Fields {
   public let node: YAMLNode
   public let entries: [YAMLNode.Entry]
   let what: String
+  let keys: [String]
   let reading: Reading
 
   public subscript(key: String) -> YAMLNode? { entries.first { $0.key == key }?.value }
@@ -154,7 +155,9 @@ public struct Fields {
   /// A value that must stand there.
   public func required<Value>(_ key: String, _ read: (YAMLNode) -> Value?) -> Value? {
     if let node = self[key] { return read(node) }
-    reading.wrong(node, "\(what) needs '\(key)'")
+    // A misspelt key has been said already.
+    let isMisspelt = entries.contains { !keys.contains($0.key) && NearestWord.to($0.key, among: keys) == key }
+    if !isMisspelt { reading.wrong(node, "\(what) needs '\(key)'") }
     return nil
   }
 

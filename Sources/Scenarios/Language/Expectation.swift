@@ -82,11 +82,13 @@ public struct JSONPath: Equatable, Sendable, CustomStringConvertible {
   public func value(in root: JSON) -> JSON? {
     var value = root
     for part in parts {
-      let next: JSON? =
-        switch part {
-        case .key(let key): value[key]
-        case .index(let index): value.array.flatMap { $0.indices.contains(index) ? $0[index] : nil }
-        }
+      let next: JSON?
+      switch part {
+      case .key(let key): next = value[key]
+      case .index(let index):
+        guard let elements = value.array, elements.indices.contains(index) else { return nil }
+        next = elements[index]
+      }
       guard let next else { return nil }
       value = next
     }

@@ -41,7 +41,7 @@ struct StepReader {
       return nil
     }
     let everyKey = Set(Kind.allCases.map(\.rawValue) + Kind.allCases.flatMap { $0.companions ?? [] })
-    let fields = reading.fields(node, of: "a '\(kind.rawValue)' step", keys: [kind.rawValue] + companions) { key in
+    let fields = reading.fields(node, of: "'\(kind.rawValue)'", keys: [kind.rawValue] + companions) { key in
       everyKey.contains(key) ? "'\(key)' does not go with '\(kind.rawValue)'" : nil
     }
     guard let fields, let action = action(kind, entry.value, fields) else { return nil }
