@@ -24,7 +24,12 @@ final class TestFleet: Sendable {
     options.ios = ios
     options.control = "\(made)/control"
     options.trusted = trusted
-    fleet = try VirtualFleet(options)
+    do {
+      fleet = try VirtualFleet(options)
+    } catch {
+      rmdir(made)
+      throw error
+    }
   }
 
   /// OpenSSL writes to a socket whose reader has gone; the executable ignores the signal for it, tests must too.

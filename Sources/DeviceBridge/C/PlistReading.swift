@@ -4,13 +4,19 @@ import Wire
 // libplist reads whatever a phone sends without a limit on depth or size. These stand in front of it for every caller
 // in the process: what the guard refuses is never parsed, and the caller gets no tree.
 
+/// The binary form, after a look at it.
 @_cdecl("plist_from_bin")
-func guardedPlistFromBinary(_ bytes: UnsafePointer<CChar>?, _ count: UInt32, _ tree: UnsafeMutablePointer<plist_t?>?) {
+public func guardedPlistFromBinary(
+  _ bytes: UnsafePointer<CChar>?, _ count: UInt32, _ tree: UnsafeMutablePointer<plist_t?>?
+) {
   read(nextBinary, bytes, count, tree)
 }
 
+/// The XML form, after a look at it.
 @_cdecl("plist_from_xml")
-func guardedPlistFromXML(_ bytes: UnsafePointer<CChar>?, _ count: UInt32, _ tree: UnsafeMutablePointer<plist_t?>?) {
+public func guardedPlistFromXML(
+  _ bytes: UnsafePointer<CChar>?, _ count: UInt32, _ tree: UnsafeMutablePointer<plist_t?>?
+) {
   read(nextXML, bytes, count, tree)
 }
 

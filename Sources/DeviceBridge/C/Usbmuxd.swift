@@ -4,11 +4,13 @@ import Wire
 
 // libimobiledevice calls libusbmuxd by these names, and the dynamic linker gives it the executable's functions first.
 // On a lane's thread they serve that lane; on any other they pass on to libusbmuxd. What the caller frees comes from malloc.
+// They are public for the linker's sake only: what is not, a release build keeps to itself.
 
 private typealias Device = usbmuxd_device_info_t
 
+/// The lane's phone alone; the caller frees the list with the function below.
 @_cdecl("usbmuxd_get_device_list")
-func muxDeviceList(_ list: UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_device_info_t>?>?) -> Int32 {
+public func muxDeviceList(_ list: UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_device_info_t>?>?) -> Int32 {
   guard let context = LaneContext.current else {
     typealias Function =
       @convention(c) (UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_device_info_t>?>?) -> Int32
@@ -25,14 +27,16 @@ func muxDeviceList(_ list: UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_dev
   return 1
 }
 
+/// Frees what the function above gave.
 @_cdecl("usbmuxd_device_list_free")
-func muxDeviceListFree(_ list: UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_device_info_t>?>?) -> Int32 {
+public func muxDeviceListFree(_ list: UnsafeMutablePointer<UnsafeMutablePointer<usbmuxd_device_info_t>?>?) -> Int32 {
   free(list?.pointee)
   return 0
 }
 
+/// The lane's phone, whatever identifier is asked for.
 @_cdecl("usbmuxd_get_device")
-func muxDevice(
+public func muxDevice(
   _ udid: UnsafePointer<CChar>?, _ device: UnsafeMutablePointer<usbmuxd_device_info_t>?,
   _ options: usbmux_lookup_options
 ) -> Int32 {
@@ -59,8 +63,9 @@ private func fill(_ device: UnsafeMutablePointer<Device>, _ context: LaneContext
   return true
 }
 
+/// A blocking connection to the lane's phone, whatever handle is given; else a negative errno.
 @_cdecl("usbmuxd_connect")
-func muxConnect(_ handle: UInt32, _ port: UInt16) -> Int32 {
+public func muxConnect(_ handle: UInt32, _ port: UInt16) -> Int32 {
   guard let context = LaneContext.current else {
     typealias Function = @convention(c) (UInt32, UInt16) -> Int32
     return Next.function("usbmuxd_connect", as: Function.self)?(handle, port) ?? -ENOSYS
@@ -68,14 +73,16 @@ func muxConnect(_ handle: UInt32, _ port: UInt16) -> Int32 {
   return context.connect(port: port)
 }
 
+/// Closes a connection of the lane's.
 @_cdecl("usbmuxd_disconnect")
-func muxDisconnect(_ fd: Int32) -> Int32 {
+public func muxDisconnect(_ fd: Int32) -> Int32 {
   guard let context = LaneContext.current else { return close(fd) }
   return context.disconnect(fd)
 }
 
+/// This host's name towards the lane's phone; the caller frees it.
 @_cdecl("usbmuxd_read_buid")
-func muxReadBUID(_ buid: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+public func muxReadBUID(_ buid: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
   guard let context = LaneContext.current else {
     typealias Function = @convention(c) (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
     return Next.function("usbmuxd_read_buid", as: Function.self)?(buid) ?? -ENOSYS
@@ -85,8 +92,9 @@ func muxReadBUID(_ buid: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) ->
   return 0
 }
 
+/// The record that the lane read before the handshake; the caller frees it.
 @_cdecl("usbmuxd_read_pair_record")
-func muxReadPairRecord(
+public func muxReadPairRecord(
   _ id: UnsafePointer<CChar>?, _ data: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ size: UnsafeMutablePointer<UInt32>?
 ) -> Int32 {
@@ -108,15 +116,17 @@ func muxReadPairRecord(
 
 // MARK: - Records are never written by a look at a phone
 
+/// Refused on a lane's thread.
 @_cdecl("usbmuxd_save_pair_record")
-func muxSavePairRecord(_ id: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?, _ size: UInt32) -> Int32 {
+public func muxSavePairRecord(_ id: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?, _ size: UInt32) -> Int32 {
   guard LaneContext.current == nil else { return -EPERM }
   typealias Function = @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>?, UInt32) -> Int32
   return Next.function("usbmuxd_save_pair_record", as: Function.self)?(id, data, size) ?? -ENOSYS
 }
 
+/// Refused on a lane's thread.
 @_cdecl("usbmuxd_save_pair_record_with_device_id")
-func muxSavePairRecordOfDevice(
+public func muxSavePairRecordOfDevice(
   _ id: UnsafePointer<CChar>?, _ device: UInt32, _ data: UnsafePointer<CChar>?, _ size: UInt32
 ) -> Int32 {
   guard LaneContext.current == nil else { return -EPERM }
@@ -124,8 +134,9 @@ func muxSavePairRecordOfDevice(
   return Next.function("usbmuxd_save_pair_record_with_device_id", as: Function.self)?(id, device, data, size) ?? -ENOSYS
 }
 
+/// Refused on a lane's thread.
 @_cdecl("usbmuxd_delete_pair_record")
-func muxDeletePairRecord(_ id: UnsafePointer<CChar>?) -> Int32 {
+public func muxDeletePairRecord(_ id: UnsafePointer<CChar>?) -> Int32 {
   guard LaneContext.current == nil else { return -EPERM }
   typealias Function = @convention(c) (UnsafePointer<CChar>?) -> Int32
   return Next.function("usbmuxd_delete_pair_record", as: Function.self)?(id) ?? -ENOSYS

@@ -16,11 +16,12 @@ struct DoorClient: Sendable {
 
   func ending(of request: DoorRequest) -> DoorAnswer.Ending {
     if let problem = request.problem { return .unreachable(.badRequest(detail: problem)) }
+    let limit = request.deadline.remaining
     do throws(PhoneError) {
       let socket = try route.connect(port: request.port, by: request.deadline, leash)
       defer { socket.close() }
       leash.hold(socket)
-      return exchange(request, on: socket)
+      return exchange(request, within: limit, on: socket)
     } catch .refused {
       return .refused
     } catch {
@@ -28,8 +29,10 @@ struct DoorClient: Sendable {
     }
   }
 
-  private func exchange(_ request: DoorRequest, on stream: any ByteStream) -> DoorAnswer.Ending {
-    let limit = request.deadline.remaining
+  /// - Parameter limit: the whole request's time, its connect included.
+  private func exchange(
+    _ request: DoorRequest, within limit: Duration, on stream: any ByteStream
+  ) -> DoorAnswer.Ending {
     let parser = HTTPParser(.response, bodyLimit: Self.bodyLimit, answersHead: request.method == "HEAD")
     do throws(StreamError) {
       try stream.write(request.bytes, by: request.deadline)

@@ -7,6 +7,7 @@ final class DeviceHandle {
   let raw: idevice_t
 
   init?(_ context: LaneContext) {
+    guard Interposition.isInForce else { return nil }
     var raw: idevice_t?
     guard idevice_new_with_options(&raw, "\(context.udid)", IDEVICE_LOOKUP_USBMUX) == IDEVICE_E_SUCCESS, let raw
     else { return nil }

@@ -131,6 +131,8 @@ final class LaneContext: Sendable {
   /// Why the last connection did not come about.
   var connectFailure: PhoneError? { state.with { $0.connectFailure } }
 
+  func fail(_ reason: PhoneError) { state.with { $0.connectFailure = reason } }
+
   /// The phone's own word in its last refusal; the library keeps only numbers, and none for words it does not know.
   var token: String? {
     get { state.with { $0.token } }

@@ -1,5 +1,6 @@
 import CIMobileDevice
 import CPlist
+import Glibc
 import Transport
 import Wire
 
@@ -113,7 +114,9 @@ final class PhoneWork {
   }
 
   private func device() -> Result<DeviceHandle, LockdownCode> {
-    DeviceHandle(context).map { .success($0) } ?? .failure(LockdownCode(raw: LOCKDOWN_E_MUX_ERROR))
+    if let device = DeviceHandle(context) { return .success(device) }
+    context.fail(.host(code: ENOSYS, step: "standing between libimobiledevice and libusbmuxd"))
+    return .failure(LockdownCode(raw: LOCKDOWN_E_MUX_ERROR))
   }
 }
 

@@ -30,7 +30,7 @@ public final class VirtualFleet: Sendable {
   public let journal: Journal
   private let bus: MuxBus
   private let timers: PhoneTimers
-  private let mux: SocketServer
+  private let mux: MuxDaemon
   private let control: SocketServer?
 
   /// Starts the phones; the mux answers when this returns.
@@ -66,9 +66,8 @@ public final class VirtualFleet: Sendable {
     self.bus = bus
     self.timers = timers
     address = muxListener.address
-    mux = SocketServer("mux", on: muxListener) { socket in
-      MuxConnection(socket: socket, bus: bus, journal: journal).serve()
-    }
+    mux = MuxDaemon(on: muxListener, bus: bus, journal: journal, timers: timers, clock: clock)
+    bus.connect(mux)
     let desk = FleetDesk(phones: phones, journal: journal)
     control = controlListener.map { listener in
       SocketServer("control", on: listener) { ControlConnection(socket: $0, desk: desk).serve() }
@@ -89,10 +88,10 @@ public final class VirtualFleet: Sendable {
   /// Ends every thread and connection and removes the sockets; done within a second. May be called twice.
   public func stop() {
     let deadline = Deadline.after(.seconds(1))
+    timers.stop()
     journal.end()
     bus.end()
     for phone in phones { phone.end() }
-    timers.stop()
     control?.stop(by: deadline)
     mux.stop(by: deadline)
   }

@@ -15,6 +15,8 @@ final class MuxBus: Sendable {
     var listeners: [ObjectIdentifier: MuxListener] = [:]
     /// Plugged in by the next Listen, just before it is answered.
     var awaitingListen: [VirtualPhone] = []
+    var daemon: MuxDaemon?
+    var isSilent = false
   }
 
   let records = PairRecords()
@@ -29,17 +31,8 @@ final class MuxBus: Sendable {
   func attach(_ phone: VirtualPhone) {
     state.with { state in
       guard !state.slots.contains(where: { $0.phone === phone }) else { return }
-      let listing = phone.state.with { $0.listing }
-      let serial = listing.spelling(of: phone.udid)
-      let entries = listing.links.map { link in
-        state.lastID += 1
-        return MuxEntry(id: state.lastID, link: link, serial: serial)
-      }
+      let entries = Self.number(phone, in: &state)
       state.slots.append(Slot(phone: phone, entries: entries))
-      phone.state.with {
-        $0.attached = true
-        $0.deviceID = entries.first { $0.link == .usb }?.id ?? entries.first?.id ?? 0
-      }
       for entry in entries { Self.announce(entry.attached(phone.identity), in: &state) }
     }
     flush()
@@ -94,6 +87,46 @@ final class MuxBus: Sendable {
       for entry in fresh { Self.announce(entry.attached(phone.identity), in: &state) }
     }
     flush()
+  }
+
+  /// The daemon has started anew: numbers begin at 1 again, in the order of the bus.
+  func renumber() {
+    state.with { state in
+      state.lastID = 0
+      for index in state.slots.indices {
+        state.slots[index].entries = Self.number(state.slots[index].phone, in: &state)
+      }
+    }
+  }
+
+  private static func number(_ phone: VirtualPhone, in state: inout State) -> [MuxEntry] {
+    let listing = phone.state.with { $0.listing }
+    let serial = listing.spelling(of: phone.udid)
+    let entries = listing.links.map { link in
+      state.lastID += 1
+      return MuxEntry(id: state.lastID, link: link, serial: serial)
+    }
+    phone.state.with {
+      $0.attached = true
+      $0.deviceID = entries.first { $0.link == .usb }?.id ?? entries.first?.id ?? 0
+    }
+    return entries
+  }
+
+  // MARK: - The daemon's own troubles
+
+  var daemon: MuxDaemon? { state.with { $0.daemon } }
+
+  func connect(_ daemon: MuxDaemon) { state.with { $0.daemon = daemon } }
+
+  /// Whether requests are taken and never answered.
+  var isSilent: Bool { state.with { $0.isSilent } }
+
+  func setSilent(_ isSilent: Bool) { state.with { $0.isSilent = isSilent } }
+
+  /// Ends the connections of all who listen; nothing else changes.
+  func dropListeners() {
+    for listener in state.with({ Array($0.listeners.values) }) { listener.end() }
   }
 
   // MARK: - Questions

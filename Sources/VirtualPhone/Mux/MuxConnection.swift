@@ -21,6 +21,7 @@ struct MuxConnection {
   /// Serves the connection to its end; the caller closes the socket.
   func serve() {
     while let frame = receive() {
+      if bus.isSilent { continue }
       switch answer(frame) {
       case .goOn: continue
       case .listen(let listener):

@@ -52,6 +52,12 @@ final class MuxListener: Sendable {
     if queue.with({ $0.isOver }) { socket.shutdown() }
   }
 
+  /// Ends the connection.
+  func end() {
+    queue.with { $0.isOver = true }
+    socket.shutdown()
+  }
+
   private func next() -> [UInt8]? {
     queue.with {
       guard !$0.isSending, !$0.isOver, !$0.messages.isEmpty else { return nil }

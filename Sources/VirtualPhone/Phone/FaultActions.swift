@@ -62,19 +62,6 @@ extension DeviceActions {
       let word = try values.word("kind", of: kinds.map(\.0), else: "close")
       try phone.add(fault: kinds.first { $0.0 == word }?.1 ?? .close, values)
     },
-    PhoneAction(
-      name: "mux-chunk",
-      summary:
-        "the mux sends its replies in pieces (for all phones): bytes=N, pause=TIME, single=N (so many first bytes "
-        + "one by one); bytes=0 ends it",
-      keys: ["bytes", "pause", "single"]
-    ) { phone, values throws(ActionError) in
-      let values = ActionValues(values)
-      let bytes = try values.integer("bytes", in: 0...1 << 20) ?? 1024
-      let pause = try values.duration("pause") ?? .milliseconds(5)
-      let single = try values.integer("single", in: 0...1 << 20) ?? 0
-      phone.bus.pacing.set(bytes == 0 ? nil : ReplyPacing.Pieces(bytes: bytes, pause: pause, single: single))
-    },
   ]
 }
 

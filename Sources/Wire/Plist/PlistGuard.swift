@@ -82,20 +82,23 @@ public enum PlistGuard {
   // MARK: Binary
 
   /// Follows every reference once, remembering each object's expanded size and depth.
+  ///
+  /// The library writes a shared object out at each place that names it, so a text counts once for every 64 bytes.
   private static func binaryRefusal(of bytes: UnsafeRawBufferPointer) -> PlistError? {
     guard let table = ObjectTable(bytes) else { return .malformed }
     var size = [Int](repeating: 0, count: table.count)
     var depth = [Int](repeating: 0, count: table.count)
     var open = [Bool](repeating: false, count: table.count)
     var stack = [table.top]
+    var read = 0
     while let object = stack.last {
       if size[object] > 0 {
         stack.removeLast()
         continue
       }
-      guard let children = table.children(of: object) else { return .malformed }
+      guard let (children, length) = table.content(of: object) else { return .malformed }
       if open[object] {
-        size[object] = children.reduce(1) { min($0 + size[$1], maximumObjects + 1) }
+        size[object] = children.reduce(1 + length / 64) { min($0 + size[$1], maximumObjects + 1) }
         depth[object] = 1 + (children.map { depth[$0] }.max() ?? 0)
         if size[object] > maximumObjects { return .tooLarge }
         if depth[object] > maximumDepth { return .tooDeep }
@@ -103,6 +106,9 @@ public enum PlistGuard {
         stack.removeLast()
       } else {
         open[object] = true
+        read += length
+        // Objects that lie over each other would be gone through once for each, which no writer asks for.
+        if read > 2 * bytes.count { return .malformed }
         for child in children where size[child] == 0 {
           if open[child] { return .malformed }
           stack.append(child)
@@ -144,11 +150,12 @@ public enum PlistGuard {
       return Int(exactly: value)
     }
 
-    func children(of object: Int) -> [Int]? {
+    /// What an object refers to, and how many bytes it takes.
+    func content(of object: Int) -> (children: [Int], bytes: Int)? {
       guard let at = Self.number(bytes, start + object * offsetSize, offsetSize), at < start else { return nil }
       let marker = bytes[at]
       let kind = marker >> 4
-      guard [0x5, 0x6, 0xA, 0xC, 0xD].contains(kind) else { return [] }
+      guard [0x4, 0x5, 0x6, 0xA, 0xC, 0xD].contains(kind) else { return ([], 1) }
       var length = Int(marker & 0xF)
       var cursor = at + 1
       if length == 0xF {
@@ -158,19 +165,27 @@ public enum PlistGuard {
         length = long
         cursor += 1 + width
       }
-      // ASCII and UTF-16 text.
-      if kind == 0x5 { return holdsNUL(cursor, length, 1) ? nil : [] }
-      if kind == 0x6 { return holdsNUL(cursor, length, 2) ? nil : [] }
-      let references = kind == 0xD ? length.multipliedReportingOverflow(by: 2) : (length, false)
-      guard !references.1, references.0 <= (start - cursor) / referenceSize else { return nil }
+      // Data, then ASCII and UTF-16 text.
+      switch kind {
+      case 0x4: return length > start - cursor ? nil : ([], length)
+      case 0x5: return holdsNUL(cursor, length, 1) ? nil : ([], length)
+      case 0x6: return holdsNUL(cursor, length, 2) ? nil : ([], 2 * length)
+      default: return references(cursor, length, of: kind)
+      }
+    }
+
+    private func references(_ cursor: Int, _ length: Int, of kind: UInt8) -> (children: [Int], bytes: Int)? {
+      // A dictionary has as many keys as values.
+      let count = kind == 0xD ? length.multipliedReportingOverflow(by: 2) : (length, false)
+      guard !count.1, count.0 <= (start - cursor) / referenceSize else { return nil }
       var children: [Int] = []
-      children.reserveCapacity(references.0)
-      for index in 0..<references.0 {
-        guard let child = Self.number(bytes, cursor + index * referenceSize, referenceSize), child < count
+      children.reserveCapacity(count.0)
+      for index in 0..<count.0 {
+        guard let child = Self.number(bytes, cursor + index * referenceSize, referenceSize), child < self.count
         else { return nil }
         children.append(child)
       }
-      return children
+      return (children, count.0 * referenceSize)
     }
 
     /// Also true for text that reaches beyond the objects.

@@ -21,7 +21,7 @@ struct Bench: Sendable {
     } catch {
       throw Complaint(
         .usage,
-        "The configuration is wrong, and nothing ran. \(error.description.printableLines) "
+        "The configuration is wrong, and nothing ran. \(error.description.printableLines). "
           + "Correct it and run the command again.")
     }
   }

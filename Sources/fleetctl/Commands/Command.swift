@@ -24,7 +24,7 @@ enum Commands {
   /// In the order in which help lists them.
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
-    RequestCommand.command,
+    RequestCommand.command, RunCommand.command,
     LintCommand.command, VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
   ]
 

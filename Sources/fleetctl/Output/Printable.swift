@@ -16,8 +16,8 @@ extension String {
     return text
   }
 
-  /// `printable` for each line by itself, the lines joined by blanks.
-  var printableLines: String { split(separator: "\n").map { String($0).printable }.joined(separator: " ") }
+  /// `printable` for each line by itself, all of them in one line.
+  var printableLines: String { split(separator: "\n").map { String($0).printable }.joined(separator: "; ") }
 
   private static let shortEscapes: [Unicode.Scalar: String] = ["\n": "\\n", "\r": "\\r", "\t": "\\t"]
 

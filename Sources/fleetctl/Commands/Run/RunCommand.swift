@@ -1,0 +1,134 @@
+import DeviceBridge
+import Fleet
+import Scenarios
+import Transport
+import Wire
+
+/// `fleetctl run`: scenarios, judged on every body.
+enum RunCommand {
+  private static let signOfLife = Duration.seconds(30)
+
+  static let spec = CommandSpec(
+    name: "run", summary: "run scenarios on every body, phones in parallel, and judge them",
+    positionals: [
+      PositionalSpec(label: "FILE|DIR", help: "scenario files, or folders of them (else scenarios)", count: .any)
+    ],
+    options: RunOptions.specs, later: RunOptions.later,
+    notes: [
+      "The last line says how many of how many were judged, on how many phones. With --json every event of the run is "
+        + "one object.",
+      "Exit codes: 0 passed, 1 an expectation was false, 2 the command line or a file is wrong and nothing ran, 3 the "
+        + "harness or the cable broke and nothing failed, 4 nothing was judged, 130 and 143 ended by a signal, after "
+        + "undoing what was arranged.",
+    ])
+
+  static let command = Command(spec: spec) { context throws(Complaint) in
+    let options = try context.usage { () throws(UsageError) in try RunOptions(context.invocation) }
+    let bench = options.virtual == nil ? try Bench(context) : nil
+    let scenarios = try scenarios(options)
+    // From here on a signal ends the run in order; before, there was nothing to undo.
+    let stop = Stop()
+    context.interruption.whenInterrupted(patience: nil) { _ in stop.now() }
+    let stage: RunStage
+    if let bench {
+      stage = try await RunStage(options, bench)
+    } else {
+      stage = try await RunStage(virtual: options.virtual ?? 1, context)
+    }
+    defer { stage.end() }
+    try check(stage.bodies, options)
+    return try await run(scenarios, on: stage, options, context, stop)
+  }
+
+  private static func scenarios(_ options: RunOptions) throws(Complaint) -> [Scenario] {
+    let all: [Scenario]
+    do { all = try ScenarioFile.load(options.paths) } catch {
+      throw Complaint(
+        .usage,
+        "The scenario files are wrong, and nothing ran. \(error.description.printableLines). "
+          + "Correct them; see them one a line: fleetctl lint.")
+    }
+    let chosen = options.chosen(from: all)
+    guard !chosen.isEmpty else {
+      throw Complaint(
+        .nothingJudged,
+        "No scenario is left of \(all.count). --tag and --exclude-tag fit none of them. "
+          + "Choose other tags; see: fleetctl help run.")
+    }
+    return chosen
+  }
+
+  private static func check(_ bodies: [Body], _ options: RunOptions) throws(Complaint) {
+    let attached = bodies.count { $0.phone?.transport == .usb }
+    if let expected = options.expectedBodies, attached != expected {
+      throw Complaint(
+        .harness,
+        "Phones that are there: \(attached); --expect-bodies says \(expected), and nothing ran. A cable may be loose. "
+          + "See which are there: fleetctl devices.")
+    }
+    guard !bodies.isEmpty else {
+      throw Complaint(
+        .nothingJudged,
+        "There is no body to run on. No phone is attached, or none fits --body. See which are there: fleetctl devices.")
+    }
+  }
+
+  private static func run(
+    _ scenarios: [Scenario], on stage: RunStage, _ options: RunOptions, _ context: Context, _ stop: Stop
+  ) async throws(Complaint) -> ExitCode {
+    let teller = RunTeller(context.output, asJSON: context.wantsJSON)
+    teller.whenBroken { stop.now() }
+    var settings = ScenarioRun.Options(number: 1, version: Program.version)
+    settings.label = options.label
+    settings.meta = options.meta
+    settings.jobs = options.jobs
+    settings.clock = ScaledClock(scale: options.timeScale)
+    settings.secrets = stage.secrets
+    let mux = stage.mux
+    let run = ScenarioRun(
+      scenarios: scenarios, bodies: stage.bodies, options: settings, lab: ProcessLab(environment: context.environment),
+      connect: { PhoneLane($0, mux: mux) }, emit: { teller.tell($0) })
+    let work = Task { await run.run() }
+    stop.whenStopped { work.cancel() }
+    let clock = Task { await keepTime(options.timeout, teller, stop) }
+    let result = await work.value
+    clock.cancel()
+    teller.wipe()
+    return try conclude(result, timeout: options.timeout, context, stop)
+  }
+
+  /// Signs of life until the run ends, and its end when its time is over.
+  private static func keepTime(_ timeout: Duration?, _ teller: RunTeller, _ stop: Stop) async {
+    let limit = timeout.map { ContinuousClock.now + $0 }
+    while true {
+      let next = ContinuousClock.now + signOfLife
+      let wake = limit.map { min($0, next) } ?? next
+      do { try await ContinuousClock().sleep(until: wake) } catch { return }
+      if let limit, ContinuousClock.now >= limit {
+        stop.now(timedOut: true)
+        return
+      }
+      teller.live()
+    }
+  }
+
+  private static func conclude(
+    _ result: ScenarioRun.Result, timeout: Duration?, _ context: Context, _ stop: Stop
+  ) throws(Complaint) -> ExitCode {
+    if context.wantsJSON { context.output.say(result.summary) } else { try? context.output.result(result.summary) }
+    // A failure that was found outweighs whatever else went wrong.
+    if result.exit == ExitCode.no.number { return .no }
+    if let complaint = context.output.complaint { throw complaint }
+    if stop.hasTimedOut, let timeout {
+      throw Complaint(
+        .harness,
+        "The run was stopped after \(timeout.words). --timeout gives it no longer, and what it had arranged is undone. "
+          + "Give it more: fleetctl run --timeout DURATION.")
+    }
+    switch result.exit {
+    case ExitCode.done.number: return .done
+    case ExitCode.nothingJudged.number: return .nothingJudged
+    default: return .harness
+    }
+  }
+}

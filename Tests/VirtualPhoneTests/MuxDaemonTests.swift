@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+import Transport
+import Wire
+
+@testable import VirtualPhone
+
+@Suite struct `a mux in trouble` {
+  private func serials(_ test: TestFleet) throws -> [Int?] {
+    try test.mux().ask(["MessageType": "ListDevices"])["DeviceList"]?.array?.map { $0["DeviceID"]?.int } ?? []
+  }
+
+  @Test func `H10: quits, its socket goes, and it is back with numbers from 1`() async throws {
+    let test = try TestFleet(phones: 2)
+    try test.fleet.perform("detach", on: "1")
+    try test.fleet.perform("attach", on: "1")
+    let listener = try test.mux()
+    _ = try listener.ask(["MessageType": "Listen"])
+    let (session, before) = (try test.session(), try serials(test))
+
+    try test.fleet.perform("mux-quit", on: "1", ["for": "300ms"])
+    let isGone = access("\(test.folder)/mux", F_OK) != 0
+    let host = try await onWorker { try test.muxOnceItIsBack() }
+
+    #expect(before == [2, 3])
+    #expect(isGone)
+    #expect(session.isEnded())
+    #expect(try host.ask(["MessageType": "ListDevices"])["DeviceList"]?.array?.count == 2)
+    #expect(try serials(test) == [1, 2])
+    #expect(test.fleet.phones[1].state.with { $0.deviceID } == 1)
+    #expect(try test.session().value("DeviceName") == "Phone 1")
+  }
+
+  @Test func `H10: comes back on the same loopback port`() async throws {
+    let test = try TestFleet(tcp: true)
+
+    try test.fleet.perform("mux-quit", on: "1", ["for": "0s"])
+    let host = try await onWorker { try test.muxOnceItIsBack() }
+
+    #expect(try host.ask(["MessageType": "ReadBUID"])["BUID"] != nil)
+  }
+
+  @Test func `does not come back when the fleet has ended`() throws {
+    let test = try TestFleet()
+    try test.fleet.perform("mux-quit", on: "1", ["for": "1h"])
+
+    test.fleet.stop()
+
+    #expect(access("\(test.folder)/mux", F_OK) != 0)
+    #expect(throws: StreamError.system(ENOENT)) { try test.mux() }
+  }
+
+  @Test func `H14: drops those who listen, who may listen again`() throws {
+    let test = try TestFleet()
+
+    for _ in 0..<50 {
+      let listener = try test.mux()
+      _ = try listener.ask(["MessageType": "Listen"])
+      _ = try listener.receivePlist()
+      try test.fleet.perform("mux-drop", on: "1")
+      #expect(try listener.isEnded())
+    }
+
+    #expect(try serials(test) == [1])
+  }
+
+  @Test func `takes requests and answers none until it is told otherwise`() throws {
+    let test = try TestFleet()
+    try test.fleet.perform("mux-silent", on: "1")
+    let host = try test.mux()
+
+    try host.send(["MessageType": "ListDevices"])
+    #expect(throws: StreamError.timedOut) { try host.socket.read(max: 1, by: .after(.milliseconds(50))) }
+    try test.fleet.perform("mux-silent", on: "1", ["on": "no"])
+
+    #expect(try host.ask(["MessageType": "ListDevices"])["DeviceList"]?.array?.count == 1)
+  }
+}
+
+extension TestFleet {
+  /// Asks until the mux answers again.
+  fileprivate func muxOnceItIsBack() throws -> MuxHost {
+    let deadline = Deadline.after(soon)
+    while true {
+      do {
+        return try mux()
+      } catch {
+        if deadline.hasPassed { throw error }
+        usleep(5_000)
+      }
+    }
+  }
+}

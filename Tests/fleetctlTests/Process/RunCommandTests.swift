@@ -1,0 +1,208 @@
+import Glibc
+import Testing
+import Transport
+import VirtualPhone
+import Wire
+
+@testable import fleetctl
+
+@Suite struct `fleetctl run` {
+  static let scenarios: String = {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+    return root.joined(separator: "/") + "/scenarios"
+  }()
+
+  /// A scenario that needs no patience.
+  static let hello = """
+    scenario: hello
+    tags: [quick]
+    steps:
+      - request: GET /hello
+        expect: {status: 200}
+
+    """
+
+  /// Holds the phone in the background until it is stopped.
+  static let held = """
+    scenario: held
+    steps:
+      - arrange: in-background
+      - wait: 10m
+    recovers:
+      - request: GET /hello
+        expect: {json: {active: true}}
+        retry-within: 10s
+
+    """
+
+  static func objects(_ output: ChildProcess.Output) -> [JSON] {
+    output.lines.compactMap { JSON(parsing: Array($0.utf8)) }
+  }
+
+  @Test func `judges the project's own scenarios on virtual phones, and removes them`() async throws {
+    let folder = TestFolder()
+    let done = await Fleetctl.run(
+      ["run", "--virtual", "3", "--ios", "16.7,18.5", Self.scenarios],
+      environment: ["TMPDIR": folder.path])
+
+    #expect(done.code == 0, "\(done.output.out)\(done.output.err)")
+    #expect(done.output.lines.last == "6 of 6 judged, on 3 phones: 6 passed")
+    #expect(done.output.lines.count == 7)
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test func `prints every event as an object`() async throws {
+    let folder = TestFolder()
+    let file = folder.write(Self.hello, to: "hello.yaml")
+    let done = await Fleetctl.run(
+      ["run", "--virtual", "2", "--ios", "16.7", "--json", "--label", "nightly", "--meta", "A=b", file],
+      environment: ["TMPDIR": folder.path])
+
+    let events = Self.objects(done.output)
+    #expect(events.count == done.output.lines.count)
+    #expect(events.first?["event"] == "run-started" && events.last?["event"] == "run-finished")
+    #expect(events.first?["label"] == "nightly" && events.first?["meta"] == ["A": "b"])
+    #expect(events.first?["version"] == .string(Program.version))
+    #expect(events.last?["exit"] == 0 && events.last?["counts"]?["passed"] == 2)
+    #expect(events.allSatisfy { $0["at"]?.string != nil && $0["run"]?.int != nil })
+    #expect(done.output.err == "2 of 2 judged, on 2 phones: 2 passed\n")
+  }
+
+  @Test func `tells a failure with its place, what was expected and what came`() async throws {
+    let phones = try TestPhones(2, ios: ["16.7"], timeScale: 4)
+    try phones.fleet.perform("break", on: "2", ["what": "no-409"])
+
+    let done = await phones.run("run", "--all", "\(Self.scenarios)/backgrounded.yaml")
+
+    #expect(done.code == 1)
+    #expect(done.output.lines.last == "2 of 2 judged, on 2 phones: 1 passed, 1 failed")
+    #expect(done.output.lines.contains { $0.contains("scenarios/backgrounded.yaml:") })
+    #expect(done.output.lines.contains { $0.hasPrefix("      expected: status 409") }, "\(done.output.out)")
+    #expect(done.output.lines.contains { $0.hasPrefix("      came:     ") })
+  }
+
+  @Test func `touches several phones only when it is told to`() async throws {
+    let phones = try TestPhones(2, ios: ["16.7"])
+    let file = phones.folder.write(Self.hello, to: "hello.yaml")
+
+    let several = await phones.run("run", file)
+    let one = await phones.run("run", "--body", phones.udid(2), file)
+    let unknown = await phones.run("run", "--body", "nobody", file)
+
+    #expect(several.code == 2 && several.output.err.contains("--all") && several.output.out.isEmpty)
+    #expect(one.code == 0 && one.output.lines.last == "1 of 1 judged, on 1 phone: 1 passed")
+    #expect(unknown.code == 2)
+  }
+
+  @Test func `runs nothing when the number of phones is not as expected`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write(Self.hello, to: "hello.yaml")
+
+    let done = await phones.run("run", "--expect-bodies", "2", file)
+
+    #expect(done.code == 3 && done.output.out.isEmpty)
+  }
+
+  @Test func `ends with 4 when nothing is left to judge`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write(Self.hello, to: "hello.yaml")
+
+    let tags = await phones.run("run", "--tag", "nightly", file)
+    let excluded = await phones.run("run", "--exclude-tag", "quick", file)
+    let bodies = await phones.run("run", "--body", "tag:none", file)
+    try phones.fleet.perform("detach", on: "1")
+    let absent = await phones.run("run", file)
+
+    for done in [tags, excluded, bodies, absent] { #expect(done.code == 4, "\(done.output.err)") }
+  }
+
+  @Test func `runs nothing when a file is wrong`() async throws {
+    let phones = try TestPhones(1)
+    let wrong = phones.folder.write("scenario: x\nstep: []\n", to: "wrong.yaml")
+    let right = phones.folder.write(Self.hello, to: "hello.yaml")
+
+    let run = await phones.run("run", right, wrong)
+    let lint = await phones.run("lint", right, wrong)
+    let json = await phones.run("lint", "--json", wrong)
+    let missing = await phones.run("run", phones.folder.file("none.yaml"))
+
+    #expect(run.code == 2 && run.output.out.isEmpty && run.output.err.contains("\(wrong):2:1:"))
+    #expect(lint.code == 2 && lint.output.lines.contains { $0.hasPrefix("\(wrong):2:1: ") })
+    #expect(Self.objects(json.output).first?["file"] == .string(wrong))
+    #expect(missing.code == 2)
+    #expect(await phones.run("lint", right).output.lines == ["1 scenario, nothing wrong"])
+  }
+
+  struct Signal: CustomTestStringConvertible, Sendable {
+    var number: Int32
+    var code: Int32
+    var testDescription: String { "\(code)" }
+  }
+
+  @Test(arguments: [Signal(number: SIGINT, code: 130), Signal(number: SIGTERM, code: 143)])
+  func `undoes what it arranged when a signal comes, and still tells how far it got`(_ signal: Signal) async throws {
+    let folder = TestFolder()
+    let file = folder.write(Self.held, to: "held.yaml")
+    let child = Fleetctl.start(
+      ["run", "--virtual", "1", "--ios", "16.7", "--json", "--time-scale", "4", file],
+      environment: ["TMPDIR": folder.path])
+    #expect(await child.prints { $0.out.contains(#""step":"arrange in-background""#) })
+
+    child.signal(signal.number)
+
+    #expect(await child.ending() == .exited(signal.code))
+    #expect(child.output.err.contains("0 of 1 judged, on 1 phone"))
+    #expect(Self.objects(child.output).last?["event"] == "run-finished")
+    #expect(folder.names == ["held.yaml"])
+  }
+
+  @Test func `brings the phone back when it is stopped, by a signal or by its own time`() async throws {
+    let phones = try TestPhones(1, ios: ["16.7"], timeScale: 4)
+    let file = phones.folder.write(Self.held, to: "held.yaml")
+    let yaml = phones.folder.write(
+      """
+      version: 1
+      app: {bundle: com.example.kiosk}
+      arrange: {in-background: {command: [\(Fleetctl.path), virtual, do, "{udid}", background]}}
+
+      """, to: "lab.yaml")
+
+    let child = Fleetctl.start(["run", file, "--config", yaml, "--json"], environment: phones.environment)
+    #expect(await child.prints { $0.out.contains(#""step":"arrange in-background""#) })
+    child.signal(SIGTERM)
+    #expect(await child.ending() == .exited(143))
+    let afterSignal = await phones.run("devices", "--json")
+    let timedOut = await phones.run("run", file, "--config", yaml, "--timeout", "2s")
+    let afterTimeout = await phones.run("devices", "--json")
+
+    #expect(Self.objects(afterSignal.output).first?["app"] == "front")
+    #expect(timedOut.code == 3 && timedOut.output.err.contains("stopped after 2 s"), "\(timedOut.output)")
+    #expect(Self.objects(afterTimeout.output).first?["app"] == "front")
+  }
+
+  @Test func `leaves at once at a second signal, its sockets removed`() async throws {
+    let folder = TestFolder()
+    let file = folder.write(Self.held, to: "held.yaml")
+    let child = Fleetctl.start(
+      ["run", "--virtual", "1", "--ios", "16.7", "--json", file], environment: ["TMPDIR": folder.path])
+    #expect(await child.prints { $0.out.contains(#""step":"arrange in-background""#) })
+
+    child.signal(SIGINT)
+    child.signal(SIGTERM)
+
+    // Which of two signals sent together is seen first is the system's choice.
+    let ending = await child.ending(within: .seconds(5))
+    #expect(ending == .exited(130) || ending == .exited(143))
+    #expect(folder.names == ["held.yaml"])
+  }
+
+  @Test func `H43: stops and fails quietly when nobody reads what it prints`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write(Self.held, to: "held.yaml")
+
+    let done = await phones.run("run", "--json", file, stdout: .pipeNobodyReads)
+
+    #expect(done.ending == .exited(3))
+    #expect(!done.output.err.contains("could not be written"))
+  }
+}
