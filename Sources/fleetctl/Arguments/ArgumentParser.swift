@@ -1,8 +1,8 @@
 /// Reads command lines against the commands that are declared.
 struct ArgumentParser: Sendable {
   var commands: [CommandSpec]
-  /// Commands that are designed and not built yet.
-  var later: [String]
+  /// Commands that are designed and not built yet, with what does their work meanwhile.
+  var later: [String: String]
 
   /// What a command line asks for.
   enum Request: Equatable, Sendable {
@@ -43,7 +43,7 @@ struct ArgumentParser: Sendable {
 
   private func command(named name: String) throws(UsageError) -> CommandSpec {
     if let command = commands.first(where: { $0.name == name }) { return command }
-    if later.contains(name) { throw .commandNotBuilt(name) }
+    if let meanwhile = later[name] { throw .commandNotBuilt(name, meanwhile: meanwhile) }
     throw .unknownCommand(
       name, near: Nearness.nearest(to: name, among: commands.map(\.name) + ["help"]).map { "'\($0)'" })
   }

@@ -1,7 +1,7 @@
 /// Why a command line is not understood. Cases carry data; the prose is made here.
 enum UsageError: Error, Equatable, Sendable {
   case unknownCommand(String, near: String?)
-  case commandNotBuilt(String)
+  case commandNotBuilt(String, meanwhile: String)
   case optionNotBuilt(String, command: String)
   case unknownOption(String, command: String?, near: String?)
   case missingValue(OptionSpec, next: String?, command: String?)
@@ -21,9 +21,9 @@ enum UsageError: Error, Equatable, Sendable {
     switch self {
     case .unknownCommand(let typed, let near):
       "There is no command \(quoted(typed)). \(guess(near)) See them all: fleetctl help."
-    case .commandNotBuilt(let name):
+    case .commandNotBuilt(let name, let meanwhile):
       "This version of fleetctl does not have \(quoted(name)) yet. It is planned, and nothing was done. "
-        + "See what there is: fleetctl help."
+        + "Until then: \(meanwhile)."
     case .optionNotBuilt(let option, let command):
       "This version of fleetctl does not have --\(option) of \(quoted(command)) yet. It is planned, and nothing was done. "
         + next(command)

@@ -24,6 +24,8 @@ struct Bench: Sendable {
         "The configuration is wrong, and nothing ran. \(error.description.printableLines). "
           + "Correct it and run the command again.")
     }
+    context.output.detail("usbmux: \(mux)".printable)
+    context.output.detail("configuration: \(configuration.file ?? "none, the defaults hold")".printable)
   }
 
   /// --mux, else USBMUXD_SOCKET_ADDRESS, else the system's socket.

@@ -28,9 +28,14 @@ enum Commands {
     LintCommand.command, VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
   ]
 
-  /// Designed and not built yet.
-  static let later = [
-    "install", "log", "forward", "revive", "supervise", "status", "outcomes", "runs", "compare", "hold", "why", "pause",
-    "resume", "doctor", "init", "config", "config show", "pair", "unpair", "mount", "completions",
+  /// Designed and not built yet, with what does it meanwhile.
+  static let later: [String: String] = [
+    "install": "ideviceinstaller -i FILE", "log": "idevicesyslog", "forward": "iproxy LOCAL:DEVICE",
+    "revive": "fleetctl launch BODY", "supervise": "fleetctl devices", "status": "fleetctl devices",
+    "outcomes": "fleetctl devices", "runs": "fleetctl run --json", "compare": "fleetctl run --json",
+    "hold": "fleetctl help",
+    "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
+    "init": "fleetctl help launch", "config": "fleetctl help launch", "pair": "idevicepair pair",
+    "unpair": "idevicepair unpair", "mount": "ideviceimagemounter", "completions": "fleetctl help",
   ]
 }

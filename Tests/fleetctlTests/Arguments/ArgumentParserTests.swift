@@ -25,7 +25,7 @@ import Testing
           PositionalSpec(label: "PHONE", help: ""), PositionalSpec(label: "ACTION", help: ""),
           PositionalSpec(label: "KEY=VALUE", help: "", count: .any),
         ]),
-    ], later: ["revive"])
+    ], later: ["revive": "fleetctl launch BODY"])
 
   struct Wrong: CustomTestStringConvertible, Sendable {
     var line: String
@@ -45,7 +45,7 @@ import Testing
       line: "revive hall",
       sentence:
         "This version of fleetctl does not have 'revive' yet. It is planned, and nothing was done. "
-        + "See what there is: fleetctl help."),
+        + "Until then: fleetctl launch BODY."),
     Wrong(
       line: "devices --watch",
       sentence:

@@ -32,7 +32,7 @@ import Testing
     let names = Commands.all.map(\.spec.name)
 
     #expect(Set(names).count == names.count)
-    #expect(Set(names).isDisjoint(with: Commands.later))
+    #expect(Set(names).isDisjoint(with: Commands.later.keys))
     for command in Commands.all.map(\.spec) {
       #expect(Set(command.allOptions.map(\.name)).count == command.allOptions.count, "\(command.name)")
       #expect(Set(command.allOptions.map(\.name)).isDisjoint(with: command.later), "\(command.name)")

@@ -8,7 +8,7 @@ import Wire
 
 @Suite struct `the options of a run` {
   static func options(_ words: String...) throws -> RunOptions {
-    let parser = ArgumentParser(commands: [RunCommand.spec], later: [])
+    let parser = ArgumentParser(commands: [RunCommand.spec], later: [:])
     guard case .run(let invocation) = try parser.parse(["run"] + words) else { throw Complaint(.bug, "no run") }
     return try RunOptions(invocation)
   }
@@ -44,7 +44,7 @@ import Wire
     Wrong(words: ["--jobs", "0"], part: "a whole number from 1 to 1000"),
   ]) func `that are wrong are answered`(_ wrong: Wrong) {
     let error = #expect(throws: UsageError.self) {
-      let parser = ArgumentParser(commands: [RunCommand.spec], later: [])
+      let parser = ArgumentParser(commands: [RunCommand.spec], later: [:])
       guard case .run(let invocation) = try parser.parse(["run"] + wrong.words) else { return }
       _ = try RunOptions(invocation)
     }

@@ -63,6 +63,27 @@ import Wire
     #expect(Self.object(launch)?["outcome"] == "untrusted" && Self.object(launch)?["reason"] == "stale")
   }
 
+  @Test func `H33: fails when its results cannot be written`() async throws {
+    let phones = try TestPhones(1, ios: ["16.7"])
+    let udid = phones.udid(1)
+
+    for command in [["lock-state", udid], ["hello", udid], ["request", udid, "GET", "/status"], ["launch", udid]] {
+      for stdout in [ChildProcess.Stdout.closed, .file("/dev/full"), .pipeNobodyReads] {
+        let done = await Fleetctl.run(command, environment: phones.environment, stdout: stdout)
+        #expect(done.ending == .exited(3), "\(command[0]): \(done.output.err)")
+      }
+    }
+  }
+
+  @Test func `says with -v where it looks`() async throws {
+    let phones = try TestPhones(1)
+
+    let done = await phones.run("lock-state", phones.udid(1), "-v")
+
+    #expect(done.output.err.contains("usbmux: \(phones.fleet.address)\n"))
+    #expect(done.output.err.contains("configuration: \(phones.folder.file("fleet.yaml"))\n"))
+  }
+
   @Test func `with a configuration that is wrong runs nothing`() async throws {
     let phones = try TestPhones(1)
     let file = phones.folder.write("version: 1\nboddies: []\n", to: "wrong.yaml")

@@ -27,8 +27,10 @@ import Wire
     #expect(done.output.out.isEmpty)
   }
 
-  @Test(arguments: Commands.later) func `says of what is not built yet that it is not`(_ name: String) async {
-    let done = await Fleetctl.run(name.split(separator: " ").map(String.init) + ["x"])
+  @Test(arguments: Commands.later.keys.sorted()) func `says of what is not built yet that it is not`(_ name: String)
+    async
+  {
+    let done = await Fleetctl.run([name, "x"])
 
     #expect(done.code == 2)
     #expect(done.output.err.contains("does not have"))

@@ -103,6 +103,19 @@ import Wire
     #expect(done.code == 3 && done.output.out.isEmpty)
   }
 
+  @Test func `needs to know which app, where a scenario is about it`() async throws {
+    let phones = try TestPhones(1)
+    let environment = ["USBMUXD_SOCKET_ADDRESS": phones.fleet.address.description]
+    let about = phones.folder.write(Self.held, to: "held.yaml")
+    let other = phones.folder.write(Self.hello, to: "hello.yaml")
+
+    let refused = await Fleetctl.run(["run", about], environment: environment)
+    let judged = await Fleetctl.run(["run", other], environment: environment)
+
+    #expect(refused.code == 2 && refused.output.err.contains("fleetctl init --app"))
+    #expect(judged.code == 0, "\(judged.output.err)")
+  }
+
   @Test func `ends with 4 when nothing is left to judge`() async throws {
     let phones = try TestPhones(1)
     let file = phones.folder.write(Self.hello, to: "hello.yaml")

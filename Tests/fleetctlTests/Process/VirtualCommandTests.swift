@@ -102,6 +102,28 @@ import Wire
     #expect(list.code == 0 && list.output.lines.contains { $0.hasPrefix("lock ") })
   }
 
+  @Test func `follows the journal until the phones end`() async throws {
+    let phones = try TestPhones(1)
+    let child = Fleetctl.start(["virtual", "journal", "--follow"], environment: phones.environment)
+    #expect(await child.prints { !$0.lines.isEmpty })
+
+    try phones.fleet.perform("lock", on: "1")
+    #expect(await child.prints { $0.out.contains(#""action":"lock""#) })
+    phones.fleet.stop()
+
+    #expect(await child.ending(within: .seconds(5)) == .exited(0))
+  }
+
+  @Test func `H33: ends, its sockets removed, when it cannot say where the phones are`() async throws {
+    let folder = TestFolder()
+    for stdout in [ChildProcess.Stdout.closed, .file("/dev/full"), .pipeNobodyReads] {
+      let done = await Fleetctl.run(["virtual"], environment: ["TMPDIR": folder.path], stdout: stdout)
+
+      #expect(done.ending == .exited(3))
+      #expect(folder.names.isEmpty)
+    }
+  }
+
   @Test func `refuses actions, phones and keys that there are not`() async throws {
     let phones = try TestPhones(1)
 

@@ -26,17 +26,18 @@ enum RunCommand {
     let options = try context.usage { () throws(UsageError) in try RunOptions(context.invocation) }
     let bench = options.virtual == nil ? try Bench(context) : nil
     let scenarios = try scenarios(options)
-    // From here on a signal ends the run in order; before, there was nothing to undo.
     let stop = Stop()
-    context.interruption.whenInterrupted(patience: nil) { _ in stop.now() }
     let stage: RunStage
     if let bench {
       stage = try await RunStage(options, bench)
+      context.interruption.whenInterrupted(patience: nil) { _ in stop.now() }
     } else {
+      // Phones that are starting have to be ended: from here on a signal ends the run in order.
+      context.interruption.whenInterrupted(patience: nil) { _ in stop.now() }
       stage = try await RunStage(virtual: options.virtual ?? 1, context)
     }
     defer { stage.end() }
-    try check(stage.bodies, options)
+    try check(stage.bodies, options, scenarios)
     return try await run(scenarios, on: stage, options, context, stop)
   }
 
@@ -58,7 +59,9 @@ enum RunCommand {
     return chosen
   }
 
-  private static func check(_ bodies: [Body], _ options: RunOptions) throws(Complaint) {
+  private static func check(
+    _ bodies: [Body], _ options: RunOptions, _ scenarios: [Scenario]
+  ) throws(Complaint) {
     let attached = bodies.count { $0.phone?.transport == .usb }
     if let expected = options.expectedBodies, attached != expected {
       throw Complaint(
@@ -71,6 +74,7 @@ enum RunCommand {
         .nothingJudged,
         "There is no body to run on. No phone is attached, or none fits --body. See which are there: fleetctl devices.")
     }
+    guard bodies.allSatisfy({ body in !scenarios.contains { $0.needsApp(on: body) } }) else { throw .noApp }
   }
 
   private static func run(
