@@ -54,7 +54,16 @@ final class ChildProcess: Sendable {
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in argv + envp { free(text) } }
-    let code = posix_spawn(&pid, path, &actions, nil, argv, envp)
+    // This process ignores SIGPIPE; a child would inherit that, and hide whether it looks after itself.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var usual = sigset_t()
+    sigemptyset(&usual)
+    sigaddset(&usual, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    let code = posix_spawn(&pid, path, &actions, &attributes, argv, envp)
     self.pid = code == 0 ? pid : -1
     close(out.write)
     close(err.write)
