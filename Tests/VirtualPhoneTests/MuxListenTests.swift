@@ -94,7 +94,14 @@ import Wire
     }
 
     #expect(try test.mux().ask(["MessageType": "ListDevices"])["DeviceList"]?.array?.count == 2)
-    #expect(try test.mux().ask(["MessageType": "ListListeners"])["ListenerList"]?.array?.count == 0)
+    // Its thread ends by itself, some moments after it was cut off.
+    let limit = Deadline.after(.seconds(10))
+    try await onWorker {
+      while try test.mux().ask(["MessageType": "ListListeners"])["ListenerList"]?.array?.isEmpty == false,
+        !limit.hasPassed
+      {}
+    }
+    #expect(try test.mux().ask(["MessageType": "ListListeners"])["ListenerList"] == .array([]))
   }
 }
 
