@@ -97,10 +97,17 @@ enum LaunchCommand {
     }
     guard let failure else { return .done }
     var complaint = Complaint(failure)
-    switch failure {
-    case .launchRefused, .refused: complaint.code = .no
-    default: break
-    }
+    if isAnswer(failure) { complaint.code = .no }
     throw complaint
+  }
+
+  /// The phone, or the app, said no; anything else kept the launch from being tried.
+  private static func isAnswer(_ error: PhoneError) -> Bool {
+    switch error {
+    case .launchRefused, .refused: true
+    case .noMux, .deadMux, .notASocket, .muxForbidden, .muxSilent, .host, .absent, .networkOnly, .untrusted, .silent,
+      .lost, .tls, .badReply, .lockdown, .ended, .badRequest:
+      false
+    }
   }
 }

@@ -6,7 +6,7 @@ import Wire
 
 @testable import fleetctl
 
-@Suite struct `a command about one phone` {
+@Suite(.serialized) struct `a command about one phone` {
   static func object(_ done: Fleetctl.Done) -> JSON? { JSON(parsing: Array(done.output.out.utf8)) }
 
   @Test func `takes the phone's identifier in any spelling, or an unambiguous start of it`() async throws {
@@ -95,7 +95,7 @@ import Wire
   }
 }
 
-@Suite struct `fleetctl lock-state` {
+@Suite(.serialized) struct `fleetctl lock-state` {
   @Test func `says locked, unlocked or unknown, and why`() async throws {
     let phones = try TestPhones(1)
     let unlocked = await phones.run("lock-state", phones.udid(1), "--json")
@@ -121,7 +121,7 @@ import Wire
   }
 }
 
-@Suite struct `fleetctl launch` {
+@Suite(.serialized) struct `fleetctl launch` {
   @Test func `brings the app to the front, with arguments and environment`() async throws {
     let phones = try TestPhones(1, ios: ["16.7"])
     try phones.fleet.perform("kill-app", on: "1")
@@ -181,7 +181,7 @@ import Wire
   }
 }
 
-@Suite struct `fleetctl hello and request` {
+@Suite(.serialized) struct `fleetctl hello and request` {
   @Test func `show the door's answer`() async throws {
     let phones = try TestPhones(1)
 

@@ -5,7 +5,7 @@ import Wire
 
 @testable import fleetctl
 
-@Suite struct `fleetctl devices` {
+@Suite(.serialized) struct `fleetctl devices` {
   static func objects(_ done: Fleetctl.Done) -> [JSON] {
     done.output.lines.compactMap { JSON(parsing: Array($0.utf8)) }
   }

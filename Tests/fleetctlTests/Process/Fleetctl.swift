@@ -5,6 +5,8 @@ import VirtualPhone
 import Wire
 
 /// The program under test, beside the tests in the build folder.
+///
+/// Suites that start it are serialized: a child for each test at once would starve whatever else is measured.
 enum Fleetctl {
   static let path: String = {
     var path = [CChar](repeating: 0, count: 4096)

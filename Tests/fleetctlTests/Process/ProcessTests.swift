@@ -5,7 +5,7 @@ import Wire
 
 @testable import fleetctl
 
-@Suite struct `the program` {
+@Suite(.serialized) struct `the program` {
   @Test func `tells its version, and help to standard output`() async {
     let version = await Fleetctl.run(["--version"])
     let help = await Fleetctl.run(["help"])
@@ -47,7 +47,7 @@ import Wire
   }
 }
 
-@Suite struct `the daemon's socket` {
+@Suite(.serialized) struct `the daemon's socket` {
   @Test func `H11: missing, dead, or something else is told apart, with exit code 3`() async throws {
     let folder = TestFolder()
     let file = folder.write("not a socket", to: "file")

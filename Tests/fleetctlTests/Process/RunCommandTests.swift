@@ -6,7 +6,7 @@ import Wire
 
 @testable import fleetctl
 
-@Suite struct `fleetctl run` {
+@Suite(.serialized) struct `fleetctl run` {
   static let scenarios: String = {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     return root.joined(separator: "/") + "/scenarios"

@@ -6,7 +6,7 @@ import Wire
 
 @testable import fleetctl
 
-@Suite struct `fleetctl virtual` {
+@Suite(.serialized) struct `fleetctl virtual` {
   struct Signal: CustomTestStringConvertible, Sendable {
     var number: Int32
     var code: Int32

@@ -106,7 +106,8 @@ enum DevicesCommand {
     }
     for report in reports {
       guard let error = report.facts.error else { continue }
-      output.complain("\((report.name ?? report.phone.udid.description).printable): \(error.sentence.printable)")
+      let name = report.name.map { "\($0.printable): " } ?? ""
+      output.complain(name + error.sentence.printable)
     }
   }
 }
