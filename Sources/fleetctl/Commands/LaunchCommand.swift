@@ -18,7 +18,8 @@ enum LaunchCommand {
     ],
     notes: [
       "Accepted means that the process has lived for one second. Exit codes: 0 accepted, 1 refused, or ended sooner, "
-        + "3 the phone cannot be reached or does not trust this host."
+        + "3 the phone cannot be reached or does not trust this host.",
+      "--json: one object with body, udid, accepted, outcome, reason, detail; the last three null when accepted.",
     ])
 
   static let command = Command(spec: spec) { context throws(Complaint) in

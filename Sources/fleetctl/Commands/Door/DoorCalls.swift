@@ -26,7 +26,9 @@ struct DoorCalls: Sendable {
 
   static let notes = [
     "Exit codes: 0 the answer is a 2xx, 1 any other answer, nobody listening, silence or a broken reply, 3 the phone "
-      + "cannot be reached."
+      + "cannot be reached.",
+    "--json: one object with body, udid, request, outcome (response, refused, silent, bad-reply, unreachable), status, "
+      + "type, headers, json, text, picture {kind, size}, size, took_s, error; absent values null.",
   ]
 
   init(_ context: Context) throws(Complaint) {
