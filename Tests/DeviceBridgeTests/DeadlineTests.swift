@@ -5,22 +5,22 @@ import VirtualPhone
 import Wire
 
 @Suite struct `a call to a phone that hangs` {
-  private static let limit = Duration.seconds(1)
+  /// Long enough for a busy machine to come to the step that hangs.
+  private static let limit = Duration.seconds(2)
   /// Time for a busy machine to notice.
-  private static let slack = Duration.seconds(2)
+  private static let slack = Duration.seconds(5)
 
   @Test(arguments: ["QueryType", "GetValue", "StartSession", "TLS"])
   func `ends at its deadline wherever lockdownd stops, and hurts no other lane`(_ request: String) async throws {
     let bench = try Bench("16.7", "17.6")
     try bench.do("lockdown-fault", ["kind": "hang", "request": request])
     let (sick, sound) = (try await bench.lane(1), try await bench.lane(2))
-    let start = ContinuousClock.now
 
-    async let hung = sick.facts(by: .after(Self.limit))
+    async let hung = Self.timed { await sick.facts(by: .after(Self.limit)) }
     async let fine = sound.facts(by: .patient)
-    let (sickFacts, soundFacts) = await (hung, fine)
+    let ((sickFacts, took), soundFacts) = await (hung, fine)
 
-    #expect(ContinuousClock.now - start < Self.limit + Self.slack)
+    #expect(took < Self.limit + Self.slack)
     #expect(soundFacts.error == nil)
     #expect(sickFacts.trust == .unknown)
     #expect(sickFacts.lock.state == .unknown)
@@ -29,6 +29,11 @@ import Wire
       return
     }
     #expect(limit <= Self.limit)
+  }
+
+  private static func timed<T>(_ body: () async -> T) async -> (T, Duration) {
+    let start = ContinuousClock.now
+    return (await body(), ContinuousClock.now - start)
   }
 
   @Test func `works again once the phone does`() async throws {
@@ -120,6 +125,6 @@ import Wire
       default: Issue.record("\(kind) \(request): \(String(describing: facts.error))")
       }
     }
-    #expect(ContinuousClock.now - start < .seconds(5))
+    #expect(ContinuousClock.now - start < .seconds(20))
   }
 }

@@ -1,4 +1,4 @@
-import DeviceBridge
+@testable import DeviceBridge
 import Testing
 import Transport
 import VirtualPhone
@@ -113,5 +113,41 @@ import Wire
 
     #expect(phones.count == 1)
     #expect(calls.with { $0 } == 3)
+  }
+
+  @Test func `comes to sixty-four who ask at once, although the daemon lets five wait`() async throws {
+    let mux = try FakeMux(backlog: 5) { socket in
+      guard FakeMux.request(on: socket) != nil else { return }
+      FakeMux.send(["DeviceList": [FakeMux.entry(1, Self.old)]], on: socket)
+    }
+
+    let counts = await withTaskGroup { group in
+      for _ in 0..<64 {
+        group.addTask { (try? await Mux(address: mux.address).phones(by: .patient))?.count }
+      }
+      return await group.reduce(into: [Int?]()) { $0.append($1) }
+    }
+
+    #expect(counts == [Int?](repeating: 1, count: 64))
+  }
+}
+
+@Suite struct `the gate before the daemon` {
+  @Test func `lets as many in as it has places, the next when one leaves, and none after the deadline`() {
+    let gate = ConnectGate(slots: 2)
+
+    #expect(gate.enter(by: .patient))
+    #expect(gate.enter(by: .patient))
+    #expect(!gate.enter(by: .after(.milliseconds(20))))
+    gate.leave()
+    #expect(gate.enter(by: .after(.milliseconds(20))))
+    let next = Guarded<Bool?>(nil)
+    let waiter = Worker(name: "waiter") {
+      let came = gate.enter(by: .patient)
+      next.with { $0 = came }
+    }
+    gate.leave()
+    #expect(waiter.join(by: .patient))
+    #expect(next.with { $0 } == true)
   }
 }

@@ -99,7 +99,10 @@ final class LaneContext: Sendable {
       case .refused: -ECONNREFUSED
       case .absent, .networkOnly: -ENODEV
       case .silent: -ETIMEDOUT
-      default: -EIO
+      case .noMux, .deadMux, .notASocket, .muxForbidden, .muxSilent, .host, .untrusted, .lost, .tls, .badReply,
+        .lockdown,
+        .launchRefused, .ended, .badRequest:
+        -EIO
       }
     }
   }

@@ -7,8 +7,8 @@ struct MuxCall: Sendable {
   /// Before the reply's first byte a reset may be the full backlog's doing.
   private static let attempts = 4
   private static let gate = ConnectGate(slots: 4)
-  /// How long an unanswered request keeps others waiting.
-  private static let gateTime = Duration.milliseconds(100)
+  /// How long an unanswered request keeps others waiting: the daemon's own answers take half a millisecond.
+  private static let gateTime = Duration.milliseconds(5)
 
   let address: MuxAddress
   var leash: Leash?

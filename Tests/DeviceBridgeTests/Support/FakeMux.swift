@@ -11,9 +11,9 @@ final class FakeMux: Sendable {
   private let open = Guarded<[Socket]>([])
 
   /// - Parameter serve: one connection, on a thread of its own; returning closes it.
-  init(_ serve: @escaping @Sendable (Socket) -> Void) throws {
+  init(backlog: Int32 = 256, _ serve: @escaping @Sendable (Socket) -> Void) throws {
     folder = try Folder()
-    let listener = try Listener(.unix(path: "\(folder.path)/mux"))
+    let listener = try Listener(.unix(path: "\(folder.path)/mux"), backlog: backlog)
     self.listener = listener
     address = .unix(path: "\(folder.path)/mux")
     _ = Worker(name: "fake mux") { [open] in
