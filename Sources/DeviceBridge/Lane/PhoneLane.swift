@@ -127,19 +127,25 @@ public final class PhoneLane: PhoneLink {
     let udid = udid
     let start = ContinuousClock.now
     let client = DoorClient(route, leash)
-    let ending: Result<DoorAnswer.Ending, PhoneError> = await calls.result(
+    let answer: Result<DoorAnswer, PhoneError> = await calls.result(
       of: udid, "answering \(request.method) \(request.target)", by: request.deadline
     ) { shot in
-      _ = Worker(name: "door") { shot.give(.success(client.ending(of: request))) }
+      _ = Worker(name: "door") {
+        // Measured here: whoever waits for the answer may be late to take it.
+        let start = ContinuousClock.now
+        let ending = client.ending(of: request)
+        shot.give(.success(DoorAnswer(ending: ending, took: ContinuousClock.now - start)))
+      }
     } end: { reason in
       // At its deadline it ends by itself, and knows how much had come.
       if reason == .ended(udid) { leash.cut() }
     }
-    let took = ContinuousClock.now - start
-    switch ending {
-    case .success(let ending): return DoorAnswer(ending: ending, took: took)
-    case .failure(.silent): return DoorAnswer(ending: .silent(received: 0, detail: "nothing came in time"), took: took)
-    case .failure(let error): return DoorAnswer(ending: .unreachable(error), took: took)
+    switch answer {
+    case .success(let answer): return answer
+    case .failure(.silent):
+      let took = ContinuousClock.now - start
+      return DoorAnswer(ending: .silent(received: 0, detail: "nothing came in time"), took: took)
+    case .failure(let error): return DoorAnswer(ending: .unreachable(error), took: ContinuousClock.now - start)
     }
   }
 }
