@@ -178,7 +178,7 @@ func parsed(_ text: String) throws -> YAMLNode { try YAMLDocument.parse(Array(te
       "\u{FEFF}",
     ]
 
-    for _ in 0..<3_000 {
+    for _ in 0..<1_500 {
       let text = (0..<Int.random(in: 0..<40, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
       // Whatever comes back, it is a tree or a problem with a place in the file.
       for problem in refusal(text.joined()) { #expect(!problem.hasPrefix("0:"), "\(text.joined())") }

@@ -11,9 +11,11 @@ private final class Gate: Sendable {
   private let arrivals = AsyncStream<Void>.makeStream()
   private let opening = AsyncStream<Void>.makeStream()
 
-  func pass() async {
+  @discardableResult
+  func pass() async -> Duration {
     arrivals.continuation.yield()
-    for await _ in opening.stream { return }
+    for await _ in opening.stream {}
+    return .zero
   }
   func somebodyWaits() async { for await _ in arrivals.stream { return } }
   func open() { opening.continuation.finish() }
@@ -159,6 +161,7 @@ private final class Gate: Sendable {
         }
         for _ in 0..<20 { await Task.yield() }
         most.with { $0.now -= 1 }
+        return .zero
       }
     }
     var stage = Stage()
@@ -175,7 +178,7 @@ private final class Gate: Sendable {
 
   @Test func `when stopped leaves the step, undoes, and judges nothing more`() async throws {
     let gate = Gate()
-    let phone = FakePhone(before: { if $0.target == "/slow" { await gate.pass() } })
+    let phone = FakePhone(before: { $0.target == "/slow" ? await gate.pass() : .zero })
     let stage = Stage()
     let plan = try scenario(
       steps: "  - arrange: in-background\n  - request: GET /slow", recovers: "  - request: GET /after")
@@ -210,7 +213,7 @@ private final class Gate: Sendable {
         return .exited(0)
       }
       phone.state.with { $0.lock = .locked }
-      await withTaskCancellationHandler {
+      _ = await withTaskCancellationHandler {
         await gate.pass()
       } onCancel: {
         gate.open()
@@ -247,7 +250,7 @@ private final class Gate: Sendable {
 
   @Test func `keeps a failure that came before it was stopped`() async throws {
     let gate = Gate()
-    let phone = FakePhone(before: { if $0.target == "/after" { await gate.pass() } })
+    let phone = FakePhone(before: { $0.target == "/after" ? await gate.pass() : .zero })
     let events = Guarded<[RunEvent]>([])
     let run = Stage().prepared(
       [try scenario(steps: "  - request: GET /x\n    expect: {status: 200}", recovers: "  - request: GET /after")],

@@ -108,7 +108,10 @@ import Wire
 
   @Test func `fails an answer that comes too late`() async throws {
     let clock = stage.clock
-    let phone = FakePhone(before: { _ in clock.advance(by: .milliseconds(1_300)) })
+    let phone = FakePhone(before: { _ in
+      clock.advance(by: .milliseconds(1_300))
+      return .milliseconds(1_300)
+    })
 
     let seen = await stage.run(
       [try scenario(steps: "  - request: GET /hello\n    expect: {status: 200, within: 1s}")], on: phone)
@@ -175,6 +178,7 @@ import Wire
       $0.answers["GET /x"] = [FakePhone.json(423, [:]), .silent(received: 0, detail: "no byte")]
     } before: { _ in
       clock.advance(by: .milliseconds(900))
+      return .milliseconds(900)
     }
 
     let seen = await stage.run(

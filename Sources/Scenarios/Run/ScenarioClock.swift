@@ -10,6 +10,8 @@ public protocol ScenarioClock: Sendable {
   func sleep(for span: Duration) async throws
   /// The moment on the host's clock at which that much of this time will have passed.
   func deadline(after span: Duration) -> Deadline
+  /// How much of this time a span of the host's is.
+  func span(ofHost span: Duration) -> Duration
 }
 
 /// The host's clock, running `scale` times as fast: for virtual phones that do so too.
@@ -27,4 +29,6 @@ public struct ScaledClock: ScenarioClock {
   }
 
   public func deadline(after span: Duration) -> Deadline { .after(span / scale) }
+
+  public func span(ofHost span: Duration) -> Duration { span * scale }
 }

@@ -52,14 +52,13 @@ extension Scene {
     let call = body.door.call(line)
     let own = step.deadline ?? call.limit
     let limit = longest.map { min(own, $0) } ?? own
-    let began = clock.now
     let request = DoorRequest(
       port: body.door.port, method: call.line.method, target: call.line.target,
       headers: step.headers.map { ($0.name, Placeholders.fill($0.text, texts)) },
       body: Array((step.body.map { Placeholders.fill($0, texts) } ?? "").utf8), token: sent(step.token),
       deadline: clock.deadline(after: limit))
     guard let answer = await unlessCancelled({ [link] in await link.request(request) }) else { return nil }
-    return (answer.ending, clock.now - began)
+    return (answer.ending, clock.span(ofHost: answer.took))
   }
 
   /// Calls one of door.md's requests by name.

@@ -25,12 +25,12 @@ final class FakePhone: PhoneLink {
 
   let udid: UDID
   let state: Guarded<State>
-  /// Called with each request before it is answered; may wait.
-  private let before: @Sendable (DoorRequest) async -> Void
+  /// Called with each request before it is answered; may wait. The result is how long the answer took.
+  private let before: @Sendable (DoorRequest) async -> Duration
 
   init(
     udid: String = "00008110-000A1B2C3D4E5F60", _ change: (inout State) -> Void = { _ in },
-    before: @escaping @Sendable (DoorRequest) async -> Void = { _ in }
+    before: @escaping @Sendable (DoorRequest) async -> Duration = { _ in .zero }
   ) {
     self.udid = UDID(udid)
     self.before = before
@@ -76,7 +76,7 @@ final class FakePhone: PhoneLink {
   func connect(port: UInt16, by deadline: Deadline) async throws(PhoneError) -> any ByteStream { throw .ended(udid) }
 
   func request(_ request: DoorRequest) async -> DoorAnswer {
-    await before(request)
+    let took = await before(request)
     let line = "\(request.method) \(request.target)"
     let ending = state.with { state -> DoorAnswer.Ending in
       state.requests.append(request)
@@ -88,7 +88,7 @@ final class FakePhone: PhoneLink {
       }
       return Self.usual(line, state)
     }
-    return DoorAnswer(ending: ending, took: .zero)
+    return DoorAnswer(ending: ending, took: took)
   }
 
   func close() { state.with { $0.isClosed = true } }
@@ -131,6 +131,7 @@ final class TestClock: ScenarioClock {
   var deadlines: [Duration] { asked.with { $0 } }
 
   func advance(by span: Duration) { time.with { $0 += span } }
+  func span(ofHost span: Duration) -> Duration { span }
 
   func sleep(for span: Duration) async throws {
     try Task.checkCancellation()
