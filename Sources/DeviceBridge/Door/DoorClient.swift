@@ -18,10 +18,14 @@ struct DoorClient: Sendable {
     if let problem = request.problem { return .unreachable(.badRequest(detail: problem)) }
     let limit = request.deadline.remaining
     do throws(PhoneError) {
-      let socket = try route.connect(port: request.port, by: request.deadline, leash)
+      let (socket, phone) = try route.connection(port: request.port, by: request.deadline, leash)
       defer { socket.close() }
       leash.hold(socket)
-      return exchange(request, within: limit, on: socket)
+      let ending = exchange(request, within: limit, on: socket)
+      guard case .badReply = ending else { return ending }
+      // A cable that was pulled ends connections too, and that is not the app's doing.
+      let step = "answering \(request.method) \(request.target)"
+      return route.loss(of: phone, step: step, leash).map(DoorAnswer.Ending.unreachable) ?? ending
     } catch .refused {
       return .refused
     } catch {

@@ -24,12 +24,33 @@ final class PhoneRoute: Sendable {
   }
 
   func connect(port: UInt16, by deadline: Deadline, _ leash: Leash) throws(PhoneError) -> Socket {
+    try connection(port: port, by: deadline, leash).socket
+  }
+
+  /// A connection, and the phone under the number that it was made to.
+  func connection(
+    port: UInt16, by deadline: Deadline, _ leash: Leash
+  ) throws(PhoneError) -> (socket: Socket, phone: ListedPhone) {
     do {
-      return try mux.on(leash).connect(to: phone(by: deadline, leash), port: port, by: deadline)
+      let phone = try phone(by: deadline, leash)
+      return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
     } catch .absent {
       // Replugged a moment ago: the number is another one now.
       roster.forget(mux.address)
-      return try mux.on(leash).connect(to: phone(by: deadline, leash), port: port, by: deadline)
+      let phone = try phone(by: deadline, leash)
+      return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
+    }
+  }
+
+  /// Why a connection that ended may not have been ended by the phone: it has left the bus since, or the daemon has.
+  ///
+  /// - Returns: nil when the phone is still there under its number.
+  func loss(of phone: ListedPhone, step: String, _ leash: Leash) -> PhoneError? {
+    do throws(PhoneError) {
+      let phones = try mux.on(leash).list(by: .after(.seconds(2)))
+      return phones.contains { $0.udid == udid && $0.deviceID == phone.deviceID } ? nil : .lost(udid, step: step)
+    } catch {
+      return error
     }
   }
 }
