@@ -18,6 +18,7 @@ final class Bench: Sendable {
   let fleet: VirtualFleet
   private let folder: String
   private let scale: Double
+  private let token: String?
 
   init(_ ios: [String], phones: Int? = nil, scale: Double = 1, token: String? = nil) throws {
     // As the executable does: OpenSSL writes to whatever has just been closed.
@@ -32,6 +33,7 @@ final class Bench: Sendable {
     options.token = token
     fleet = try VirtualFleet(options)
     self.scale = scale
+    self.token = token
   }
 
   deinit {
@@ -54,16 +56,24 @@ final class Bench: Sendable {
     return BodySelection(configuration, phones: phones).bodies
   }
 
-  /// Runs scenarios and returns what was emitted.
-  func run(_ scenarios: [Scenario], on bodies: [Body]) async -> (result: ScenarioRun.Result, events: [RunEvent]) {
+  /// Runs scenarios and returns what came of it.
+  func run(
+    _ scenarios: [Scenario], on bodies: [Body], _ look: @escaping @Sendable (RunEvent) -> Void = { _ in }
+  ) async -> Seen {
     let events = Guarded<[RunEvent]>([])
     var options = ScenarioRun.Options(number: 1, version: "test")
     options.clock = Scenarios.ScaledClock(scale: scale)
+    let token = token
+    options.files = Files(exists: { _ in true }, read: { _, _ throws(Problem) in Array((token ?? "").utf8) })
     let run = ScenarioRun(
       scenarios: scenarios, bodies: bodies, options: options, lab: VirtualLab(fleet),
-      connect: { [mux] in PhoneLane($0, mux: mux) }, emit: { event in events.with { $0.append(event) } })
+      connect: { [mux] in PhoneLane($0, mux: mux) }
+    ) { event in
+      events.with { $0.append(event) }
+      look(event)
+    }
     let result = await run.run()
-    return (result, events.with { $0 })
+    return Seen(result: result, events: events.with { $0 })
   }
 
   /// A shipped scenario.
