@@ -48,7 +48,7 @@ import Wire
     #expect(error?.sentence.contains(word) == true)
   }
 
-  @Test(arguments: ["kill-app", "suspend", "resume", "foreground", "open-listener", "kill-listener", "hold-camera"])
+  @Test(arguments: ["kill-app", "suspend", "resume", "open-listener", "kill-listener", "hold-camera"])
   func `that need the app to run say so`(name: String) throws {
     let phone = try TestPhone(runs: false)
 

@@ -114,6 +114,30 @@ import Wire
     #expect(try phone.ask("GET /hello").json?["active"] == true)
   }
 
+  @Test func `stopped by the tester, stays so through a lock and an unlock, and goes on in front`() throws {
+    let phone = try TestPhone()
+    try phone.perform("suspend")
+
+    try phone.perform("lock")
+    try phone.perform("unlock")
+    let unlocked = phone.answers
+    try phone.perform("foreground")
+
+    #expect(!unlocked)
+    #expect(phone.answers)
+  }
+
+  @Test func `is started by what brings it to the front, unless the phone is locked`() throws {
+    let phone = try TestPhone(runs: false)
+
+    try phone.perform("lock")
+    #expect(throws: ActionError.self) { try phone.perform("foreground") }
+    try phone.perform("unlock")
+    try phone.perform("foreground")
+
+    #expect(try phone.ask("GET /hello").json?["active"] == true)
+  }
+
   @Test func `is not launched on a locked phone that refuses`() throws {
     let phone = try TestPhone(runs: false)
     try phone.perform("lock")

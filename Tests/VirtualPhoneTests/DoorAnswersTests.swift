@@ -115,6 +115,20 @@ import Wire
     #expect(phone.answers)
   }
 
+  @Test func `answers HEAD without a body, and goes on`() throws {
+    let phone = try TestPhone()
+    let door = try phone.door()
+
+    try door.send("HEAD /hello")
+    let parser = HTTPParser(.response, bodyLimit: 1 << 10, answersHead: true)
+    while !parser.isComplete { try parser.feed(try door.socket.read(max: 1 << 12, by: .after(.seconds(5)))) }
+    try door.send("GET /hello")
+
+    #expect(parser.message.status == 405)
+    #expect(parser.surplus.isEmpty)
+    #expect(try door.response().status == 200)
+  }
+
   @Test func `tells a caller who waits for it to go on with its body`() throws {
     let phone = try TestPhone()
     let door = try phone.door()

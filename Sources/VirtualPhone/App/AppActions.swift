@@ -15,13 +15,14 @@ enum AppActions {
         throw ActionError("The app was not started: the phone says \(reason). \(hint(reason))")
       }
     },
-    action("foreground", "the running app comes to the front; a suspended one goes on", []) {
+    action("foreground", "the app comes to the front; a suspended one goes on, one that does not run is started", []) {
       phone, _ throws(ActionError) in
-      try needRunning(phone)
       if phone.state.with({ $0.locked }) {
         throw ActionError("The app did not come to the front. The phone is locked. Try: unlock.")
       }
-      phone.app.bringToFront()
+      if case .refused(let reason) = phone.app.launch() {
+        throw ActionError("The app did not come to the front: the phone says \(reason). \(hint(reason))")
+      }
     },
     action(
       "background", "another app comes in front: app=BUNDLE or app=home; iOS suspends the kiosk app after for=3m",

@@ -111,10 +111,12 @@ extension KioskApp {
   // MARK: Front and background
 
   /// The kiosk app is in front and nothing is before it.
-  func comeForward(_ model: inout AppModel) {
+  ///
+  /// - Parameter stops: what no longer holds the process.
+  func comeForward(_ model: inout AppModel, lifting stops: Set<AppProcess.Stop> = [.system, .tester]) {
     guard let process = model.processes[settings.bundle] else { return }
     timers.cancel(model.suspension)
-    process.go(on: [.system, .tester])
+    process.go(on: stops)
     reopenListener(&model, because: "front")
   }
 

@@ -4,7 +4,8 @@ import Wire
 /// The door's listening socket, and how the app gets it back.
 ///
 /// The app sends `GET /hello` to its own port every 20 s; two misses in a row reopen the listener. While the listener
-/// lives the check's result is known, so none is made: only a dead one has a timer.
+/// lives the check's result is known, so none is made: only a dead one has a timer. Wrong answers that the door is made
+/// to give are no misses: they last until the tester ends them.
 extension KioskApp {
   static let checkInterval = Duration.seconds(20)
   /// A check of a dead port fails by its own limit, not at once.

@@ -16,10 +16,12 @@ struct DoorReply: Equatable, Sendable {
   }
 
   /// The whole response in HTTP/1.1.
-  func bytes(keepAlive: Bool) -> [UInt8] {
+  ///
+  /// - Parameter withBody: false for the answer to HEAD, which only says how long the body would be.
+  func bytes(keepAlive: Bool, withBody: Bool = true) -> [UInt8] {
     var lines = ["HTTP/1.1 \(status) \(Self.reason(status))", "Content-Type: \(type)", "Content-Length: \(body.count)"]
     lines += fields + ["Connection: \(keepAlive ? "keep-alive" : "close")", "", ""]
-    return Array(lines.joined(separator: "\r\n").utf8) + body
+    return Array(lines.joined(separator: "\r\n").utf8) + (withBody ? body : [])
   }
 
   static func reason(_ status: Int) -> String {

@@ -40,7 +40,8 @@ extension KioskApp {
     }
     guard let reply = answer(request, of: process), process.awaitRunning(with: connection.socket) else { return false }
     noteRequest(request, ["status": .integer(Int64(reply.status))], since: began)
-    return connection.send(reply.bytes(keepAlive: request.keepsAlive)) && request.keepsAlive
+    let bytes = reply.bytes(keepAlive: request.keepsAlive, withBody: request.method != "HEAD")
+    return connection.send(bytes) && request.keepsAlive
   }
 
   private func noteRequest(_ request: HTTPMessage, _ outcome: [String: JSON], since began: Duration) {

@@ -54,7 +54,7 @@ public final class KioskApp: Sendable {
 
   /// What is in front runs on, behind no lock screen any more.
   public func phoneUnlocked() {
-    model.with { if $0.front == settings.bundle { comeForward(&$0) } }
+    model.with { if $0.front == settings.bundle { comeForward(&$0, lifting: [.system]) } }
   }
 
   /// Everything that ran is gone, and nothing is started by itself.

@@ -30,15 +30,14 @@ final class OutBox: Sendable {
     if enqueue(bytes) { drain() }
   }
 
-  /// Takes nothing more, and waits for a writer under way; the stream may be closed afterwards.
+  /// Takes nothing more and lets a writer under way finish; the stream may be closed afterwards.
   func end() {
     let idle = state.with { state -> Latch? in
       state.isOver = true
-      state.waiting = []
       return state.isWriting ? state.idle : nil
     }
     guard let idle else { return }
-    // A host that reads nothing would hold the writer; the connection is over anyway.
+    // A host that reads nothing would hold the writer for long.
     if !idle.wait(until: .after(.seconds(1))) {
       stream.shutdown()
       _ = idle.wait(until: .never)
