@@ -47,11 +47,16 @@ extension TestPhone {
     return try door.response()
   }
 
-  /// Whether the door answers at all.
-  var answers: Bool {
+  /// Whether the door answers a hello.
+  var answers: Bool { answers(by: .after(.seconds(10))) }
+
+  /// Whether the door takes a hello and gives no answer, or takes none.
+  var isSilent: Bool { !answers(by: .after(.milliseconds(200))) }
+
+  private func answers(by deadline: Deadline) -> Bool {
     guard let socket = try? connect() else { return false }
     let door = DoorClient(socket: socket)
-    return (try? door.send("GET /hello")) != nil && (try? door.response(by: .after(.milliseconds(300)))) != nil
+    return (try? door.send("GET /hello")) != nil && (try? door.response(by: deadline)) != nil
   }
 
   var capturing: JSON? { (try? ask("GET /status"))?.json?["capturing"] }
