@@ -122,10 +122,10 @@ import Wire
 
     try phone.perform("lock")
     try phone.perform("unlock")
-    let unlocked = phone.isSilent
+    let silent = phone.isSilent
     try phone.perform("foreground")
 
-    #expect(unlocked)
+    #expect(silent)
     #expect(phone.answers)
   }
 

@@ -41,7 +41,7 @@ final class ManualPhoneClock: PhoneClock {
 }
 
 /// Waits, by a deadline, until something is so.
-func holds(within limit: Duration = .seconds(10), _ condition: () -> Bool) -> Bool {
+func holds(within limit: Duration = .seconds(30), _ condition: () -> Bool) -> Bool {
   let deadline = Deadline.after(limit)
   let never = Latch()
   while !condition() {
