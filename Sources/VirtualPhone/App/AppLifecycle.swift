@@ -47,6 +47,7 @@ extension KioskApp {
       surroundings.note("app-started", ["bundle": .string(bundle), "pid": .integer(Int64(process.pid))])
       if bundle == settings.bundle {
         model.listener = ListenerState(checksBegan: surroundings.clock.now)
+        model.wasAway = false
         if !locked { comeForward(&model) }
       } else {
         leaveFront(&model)
@@ -117,6 +118,8 @@ extension KioskApp {
     guard let process = model.processes[settings.bundle] else { return }
     timers.cancel(model.suspension)
     process.go(on: stops)
+    if model.wasAway, model.door.broken.contains(.doorNeverReturns) { dropListener(&model, of: process) }
+    model.wasAway = false
     reopenListener(&model, because: "front")
   }
 
@@ -128,6 +131,7 @@ extension KioskApp {
 
   func limitBackgroundTime(_ model: inout AppModel, _ time: Duration = backgroundTime) {
     guard let process = model.processes[settings.bundle] else { return }
+    model.wasAway = true
     timers.cancel(model.suspension)
     model.suspension = timers.schedule(at: surroundings.clock.now + time) { [surroundings] in
       process.stop(.system)

@@ -41,9 +41,7 @@ extension KioskApp {
   func loseListener(noticed: Bool) -> Bool {
     model.with { model in
       guard model.listener.isOpen, let process = model.processes[settings.bundle] else { return false }
-      surroundings.close(settings.doorPort)
-      process.endConnections()
-      model.listener.isOpen = false
+      dropListener(&model, of: process)
       if noticed {
         reopenListener(&model, because: "noticed")
       } else {
@@ -51,6 +49,13 @@ extension KioskApp {
       }
       return true
     }
+  }
+
+  /// The listener and its connections are gone.
+  func dropListener(_ model: inout AppModel, of process: AppProcess) {
+    if model.listener.isOpen { surroundings.close(settings.doorPort) }
+    process.endConnections()
+    model.listener.isOpen = false
   }
 
   /// Finds the moment at which the second check in a row will have missed.

@@ -10,6 +10,8 @@ struct AppModel: Sendable {
   var lastPid = 400
   /// The bundle in front; nil is the home screen. It stays so behind the lock screen.
   var front: String?
+  /// The kiosk app has left the front since it was last there.
+  var wasAway = false
   /// What the phone makes of a launch while it asks for its passcode.
   var lockedLaunch = LockedLaunch.refuse
   /// By bundle.
@@ -60,7 +62,7 @@ enum Breakage: String, CaseIterable, Sendable {
   case capturesInBackground = "no-409"
   /// Captures are taken without the camera grant.
   case capturesWithoutGrant = "no-403"
-  /// The listener, once gone, stays gone until the app is started anew.
+  /// The way back to the front costs the listener; once gone, it stays gone until the app is started anew.
   case doorNeverReturns = "door-never-returns"
   /// The listener is not checked; only the way to the front reopens it.
   case noSelfHeal = "no-self-heal"
