@@ -279,6 +279,14 @@ private func refusal(_ text: String) -> [String] {
     .step(
       "until: {lock: unlocked, request: GET /x}\n    within: 1s",
       "3:29: 'request' is no key of until: {lock: …}; its keys are: lock"),
+    .step(
+      "request: GET /x\n    headers: {Content-Length: 5}",
+      "4:14: the header Content-Length is set by fleetctl itself; leave it out"),
+    .step(
+      "request: GET /früh",
+      "3:14: 'GET /früh' is no request; one is a method and a path: GET /hello. "
+        + "Letters outside ASCII are written %C3%BC in it"),
+    .step("launch: {environment: {A=B: c}}", "3:27: 'A=B' is no name of an environment variable"),
     .step("lock: open", "3:11: 'open' is no state of the lock; write locked or unlocked"),
     .step("lock: unknown", "3:11: 'unknown' is no state of the lock; write locked or unlocked"),
     .step("door: open", "3:11: 'open' is nothing that the door does; write answers or silent"),

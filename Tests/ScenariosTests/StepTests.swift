@@ -96,6 +96,25 @@ import Wire
     )
   }
 
+  @Test func `is not held up by a pattern that takes too long`() async throws {
+    let plan = try scenario(steps: "  - request: GET /x\n    expect: {json: {a: {matches: '^(a+)+$'}}}")
+    let body: JSON = ["a": .string(String(repeating: "a", count: 11) + "b")]
+    let phone = FakePhone { $0.answers["GET /x"] = [FakePhone.json(200, body)] }
+    let scene = Scene(
+      scenario: plan, body: stage.body(phone), link: phone, ios: nil, token: nil, clock: stage.clock, lab: stage.lab,
+      attendant: nil)
+    guard case .request(let step) = plan.steps[0].action else { throw Trouble("\(plan)") }
+
+    let hasty = await StepRunner(scene: scene, patternLimit: .milliseconds(1)).request(step)
+    let patient = await StepRunner(scene: scene, patternLimit: .seconds(60)).request(step)
+
+    #expect(
+      hasty
+        == .broken(
+          "the pattern was not found within 0 s; write one that repeats nothing inside a repetition"))
+    #expect(!patient.isHeld)
+  }
+
   @Test func `without an expectation wants a complete answer of any kind`() async throws {
     let answered = try await result("  - request: GET /nothing")
     let silent = try await result("  - request: GET /x") {

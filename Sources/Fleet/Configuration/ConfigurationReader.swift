@@ -151,13 +151,13 @@ struct ConfigurationReader {
     }
   }
 
-  private func secrets(_ node: YAMLNode) -> [String: String] {
+  private func secrets(_ node: YAMLNode) -> [String: Secret] {
     guard case .mapping(let entries) = node.value else {
       reading.wrong(node, "secrets is a mapping of names and values, not \(node.kind)")
       return [:]
     }
-    var secrets: [String: String] = [:]
-    for entry in entries { secrets[entry.key] = reading.text(entry.value) }
+    var secrets: [String: Secret] = [:]
+    for entry in entries { secrets[entry.key] = reading.text(entry.value).map(Secret.init) }
     return secrets
   }
 }

@@ -10,12 +10,13 @@ public struct RequestLine: Equatable, Sendable, CustomStringConvertible {
 
   /// Reads `METHOD PATH`.
   ///
-  /// - Returns: nil unless the method is upper-case letters and the path begins with `/` and holds no space or control character.
+  /// - Returns: nil unless the method is upper-case letters, and the path begins with `/` and holds visible ASCII only:
+  ///   anything else has to be percent-encoded.
   public init?(_ text: String) {
     guard let space = text.firstIndex(of: " ") else { return nil }
     self.init(method: String(text[..<space]), target: String(text[text.index(after: space)...]))
     guard !method.isEmpty, method.utf8.allSatisfy({ (65...90).contains($0) || $0 == 45 }),
-      target.hasPrefix("/"), target.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 })
+      target.hasPrefix("/"), target.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { return nil }
   }
 

@@ -33,9 +33,14 @@ public struct Files: Sendable {
     guard info.st_mode & S_IFMT == S_IFREG else { throw Problem(file: path, sentence: "is not a regular file") }
     var bytes: [UInt8] = []
     while true {
+      var failure: Int32 = 0
       let part = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        count = max(0, Glibc.read(fd, buffer.baseAddress, 1 << 16))
+        let got = Glibc.read(fd, buffer.baseAddress, 1 << 16)
+        failure = got < 0 ? errno : 0
+        count = max(0, got)
       }
+      if failure == EINTR { continue }
+      guard failure == 0 else { throw Problem(file: path, sentence: "cannot be read: \(Errno.text(failure))") }
       if part.isEmpty { return bytes }
       bytes += part
       if bytes.count > limit { throw Problem(file: path, sentence: "is larger than \(limit) bytes") }

@@ -12,7 +12,7 @@ public struct FleetConfiguration: Equatable, Sendable {
   public var record = RecordSettings()
   public var arrange: [BodyState: ArrangeMeans] = [:]
   /// Values that no output may show, by the name that fleet.yaml gives them.
-  public var secrets: [String: String] = [:]
+  public var secrets: [String: Secret] = [:]
   /// nil: every attached phone is a body. Otherwise only these are.
   public var bodies: [BodyEntry]?
 

@@ -119,7 +119,11 @@ public final class Reading {
   public func requestLine(_ node: YAMLNode) -> RequestLine? {
     guard let text = text(node) else { return nil }
     if let line = RequestLine(text) { return line }
-    wrong(node, "'\(text)' is no request; one is a method and a path: GET /hello")
+    let isReadable = text.utf8.allSatisfy { $0 < 0x80 }
+    wrong(
+      node,
+      "'\(text)' is no request; one is a method and a path: GET /hello"
+        + (isReadable ? "" : ". Letters outside ASCII are written %C3%BC in it"))
     return nil
   }
 

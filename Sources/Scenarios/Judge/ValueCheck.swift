@@ -2,7 +2,7 @@ import Wire
 
 /// Holds one value against a matcher.
 enum ValueCheck {
-  /// The longest text that a pattern is looked for in: patterns may be slow, and a door may send anything.
+  /// The longest text that a pattern is looked for in; a door may send anything.
   static let patternLimit = 64 << 10
 
   /// - Parameter value: nil where there is none, which is not null.

@@ -24,6 +24,11 @@ public struct Expectation: Equatable, Sendable {
   public var silence: Silence?
 
   public init() {}
+
+  /// Whether a pattern is looked for, which can take any time.
+  var hasPattern: Bool {
+    json.contains { $0.matcher.hasPattern } || headers.contains { $0.matcher.hasPattern }
+  }
 }
 
 /// A value at a path of the answer's JSON, and what it must be.
@@ -50,6 +55,14 @@ public enum Matcher: Equatable, Sendable {
   case oneOf([JSON])
   /// Several words in one mapping.
   case all([Matcher])
+
+  var hasPattern: Bool {
+    switch self {
+    case .matches: true
+    case .all(let matchers): matchers.contains { $0.hasPattern }
+    case .equals, .contains, .exists, .oneOf: false
+    }
+  }
 }
 
 /// A dotted path into a JSON value, such as `grants.camera` or `cameras[0]`.

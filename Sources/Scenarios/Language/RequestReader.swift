@@ -58,6 +58,10 @@ struct RequestReader {
           node, "'\(header.name)' is no header field; names are letters, digits and hyphens, values one line")
         return nil
       }
+      if ["content-length", "transfer-encoding", "connection"].contains(header.name.lowercased()) {
+        reading.wrong(node, "the header \(header.name) is set by fleetctl itself; leave it out")
+        return nil
+      }
     }
     return headers
   }

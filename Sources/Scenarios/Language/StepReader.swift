@@ -128,9 +128,16 @@ struct StepReader {
     }
     var step = LaunchStep()
     fields.set("arguments", &step.arguments, reading.texts)
-    fields.set("environment", &step.environment) { RequestReader(reading).namedTexts($0, "environment") }
+    fields.set("environment", &step.environment) { environment($0) }
     fields.set("fresh", &step.fresh, reading.boolean)
     return step
+  }
+
+  private func environment(_ node: YAMLNode) -> [NamedText]? {
+    guard let texts = RequestReader(reading).namedTexts(node, "environment") else { return nil }
+    guard let odd = texts.first(where: { $0.name.isEmpty || $0.name.contains("=") }) else { return texts }
+    reading.wrong(node, "'\(odd.name)' is no name of an environment variable")
+    return nil
   }
 
   private func lock(_ node: YAMLNode, _ fields: Fields) -> Step.Action? {

@@ -6,6 +6,8 @@ import Wire
 /// Runs the steps that look at the app and the phone; each ends by its own limit.
 struct StepRunner: Sendable {
   let scene: Scene
+  /// How long a pattern may be looked for in an answer, on the host's clock.
+  var patternLimit = Duration.seconds(5)
 
   /// The pause between two tries where a step names none.
   private static let pause = Duration.milliseconds(200)
@@ -82,9 +84,28 @@ extension StepRunner {
 
   private func once(_ step: RequestStep, longest: Duration?) async -> Try {
     guard let (ending, took) = await scene.send(step, longest: longest) else { return Try(result: .stopped) }
-    let result = AnswerCheck(step.expectation).result(ending, took: took)
+    let result = await check(ending, took: took, step.expectation)
     guard let longest, case .silent = ending else { return Try(result: result) }
     return Try(result: result, wasCut: took >= longest)
+  }
+
+  /// A pattern meets whatever a door sends, and may take for ever on it: that is the scenario's fault and not the app's.
+  private func check(
+    _ ending: DoorAnswer.Ending, took: Duration, _ expectation: Expectation
+  ) async -> StepResult {
+    guard expectation.hasPattern else { return AnswerCheck(expectation).result(ending, took: took) }
+    let race = Race<StepResult>()
+    _ = Worker(name: "pattern", stackBytes: 4 << 20) {
+      race.finish(AnswerCheck(expectation).result(ending, took: took))
+    }
+    let limit = Task { [patternLimit] in
+      try? await ContinuousClock().sleep(for: patternLimit)
+      race.finish(nil)
+    }
+    defer { limit.cancel() }
+    return await race.value
+      ?? .broken(
+        "the pattern was not found within \(patternLimit.shown); write one that repeats nothing inside a repetition")
   }
 
   /// Looks again and again until it holds or the time is over.

@@ -22,7 +22,7 @@ final class RunStage: Sendable {
       }
     }
     mux = bench.mux
-    secrets = bench.configuration.secrets.values.map(Secret.init)
+    secrets = Array(bench.configuration.secrets.values)
     fleet = nil
     folder = nil
     if bodies.count > 1, options.bodies.isEmpty, !options.all {
