@@ -140,7 +140,7 @@ import Wire
     let door = try await Door()
     door.serve("", open: true)
 
-    #expect(await door.ask(within: .seconds(2)).silence == "no byte within 2 s")
+    #expect(await door.ask(within: .seconds(2)).silence?.hasPrefix("no byte within ") == true)
   }
 
   @Test func `is not kept waiting by bytes that trickle in`() async throws {

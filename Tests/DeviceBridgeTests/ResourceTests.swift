@@ -34,9 +34,9 @@ import Wire
         _ = try? socket.read(max: 1024, by: .patient)
         try? socket.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8), by: .patient)
       }
-      let request = DoorRequest(port: 8130, method: "GET", target: "/", deadline: .patient)
       func round() async throws {
         #expect(await lane.facts(by: .patient).error == nil)
+        let request = DoorRequest(port: 8130, method: "GET", target: "/", deadline: .patient)
         #expect(await lane.request(request).response?.status == 200)
         #expect(await lane.lock(by: .patient).state == .unlocked)
         try await lane.connect(port: 8130, by: .patient).close()
