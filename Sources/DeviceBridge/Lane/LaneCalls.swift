@@ -60,7 +60,8 @@ extension LaneCalls {
       Keeper.shared.release(behind)
     }
     return await withTaskCancellationHandler {
-      start(shot)
+      // Closed or cancelled before it began.
+      if !shot.isGiven { start(shot) }
       return await shot.value()
     } onCancel: {
       endNow()
