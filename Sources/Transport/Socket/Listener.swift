@@ -7,6 +7,7 @@ public final class Listener: Sendable {
   private let socket: Socket
   private let inode: UInt64
   private let isClosed = Guarded(false)
+  private let keepsFile = Guarded(false)
 
   /// - Parameters:
   ///   - backlog: connections that wait to be accepted.
@@ -59,12 +60,30 @@ public final class Listener: Sendable {
     return nil
   }
 
+  /// From now on so many connections wait to be accepted; further ones are turned away (EAGAIN on a UNIX socket).
+  public func setBacklog(_ backlog: Int32) { _ = listen(socket.fd, backlog) }
+
   /// Ends `accept` on other threads and removes a UNIX socket's file.
   public func close() {
-    isClosed.with { $0 = true }
-    socket.shutdown()
+    end()
+    if !keepsFile.with({ $0 }) { removeFile() }
+  }
+
+  /// Ends `accept` and leaves the socket's file behind, as a killed process does: connecting is refused from now on.
+  public func abandon() {
+    keepsFile.with { $0 = true }
+    end()
+  }
+
+  /// Removes a UNIX socket's file, if it is still this listener's.
+  public func removeFile() {
     guard case .unix(let path) = address, inode != 0, Self.inode(path) == inode else { return }
     unlink(path)
+  }
+
+  private func end() {
+    isClosed.with { $0 = true }
+    socket.shutdown()
   }
 
   private static func inode(_ path: String) -> UInt64 {
