@@ -30,6 +30,9 @@ final class ManualPhoneClock: PhoneClock {
     return !latch.wait(until: .after(.zero))
   }
 
+  /// A socket knows nothing of a test's time: such waits never end by themselves.
+  func deadline(after span: Duration) -> Deadline { .never }
+
   var hasSleepers: Bool { state.with { !$0.sleepers.isEmpty } }
 
   func advance(by span: Duration) { state.with { $0.now += span } }

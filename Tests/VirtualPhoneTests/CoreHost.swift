@@ -12,7 +12,8 @@ final class TestFleet: Sendable {
   let folder: String
 
   init(
-    phones: Int = 1, ios: [String] = ["17.6"], tcp: Bool = false, trusted: Bool = true
+    phones: Int = 1, ios: [String] = ["17.6"], tcp: Bool = false, trusted: Bool = true,
+    manners: MuxManners = .plain, scale: Double = 1
   ) throws {
     _ = Self.pipesAreQuiet
     var template = Array("\(FileManager.default.temporaryDirectory.path)/phones-XXXXXX".utf8CString)
@@ -24,6 +25,8 @@ final class TestFleet: Sendable {
     options.ios = ios
     options.control = "\(made)/control"
     options.trusted = trusted
+    options.manners = manners
+    options.timeScale = scale
     do {
       fleet = try VirtualFleet(options)
     } catch {

@@ -40,6 +40,61 @@ import Wire
     #expect(try host.ask(["MessageType": "ReadBUID"])["BUID"] != nil)
   }
 
+  @Test func `comes back with its phones one by one, and without those that are lost`() async throws {
+    let test = try TestFleet(phones: 4, scale: 10)
+    try test.fleet.perform("mux-quit", on: "1", ["for": "1s", "apart": "2s", "lost": "1"])
+
+    let host = try await onWorker { try test.muxOnceItIsBack() }
+    _ = try host.ask(["MessageType": "Listen"])
+    let events = try (0..<3).map { _ in try host.receivePlist()["DeviceID"]?.int }
+    // The last one is found like the others, under a number of its own, and stays hidden.
+    let isFound = holds(within: soon) { test.fleet.phones[3].state.with { $0.deviceID } == 4 }
+    let listed = try serials(test)
+    try test.fleet.perform("detach", on: "4")
+    try test.fleet.perform("attach", on: "4")
+
+    #expect(events == [1, 2, 3])
+    #expect(isFound)
+    #expect(listed == [1, 2, 3])
+    #expect(try host.receivePlist()["DeviceID"] == 5)
+  }
+
+  @Test func `H11: leaves its socket behind when it is killed, and takes the place again`() async throws {
+    let test = try TestFleet()
+    try test.fleet.perform("mux-quit", on: "1", ["for": "300ms", "hard": "yes"])
+
+    #expect(throws: StreamError.system(ECONNREFUSED)) { try test.mux() }
+    let host = try await onWorker { try test.muxOnceItIsBack() }
+
+    #expect(try host.ask(["MessageType": "ReadBUID"])["BUID"] != nil)
+  }
+
+  @Test func `finds a phone that was plugged in while it was away`() async throws {
+    let test = try TestFleet(phones: 2)
+    try test.fleet.perform("mux-quit", on: "1", ["for": "300ms"])
+    try test.fleet.perform("detach", on: "1")
+    try test.fleet.perform("attach", on: "1")
+
+    _ = try await onWorker { try test.muxOnceItIsBack() }
+
+    #expect(try serials(test) == [1, 2])
+    #expect(test.first.state.with { $0.deviceID } == 2)
+  }
+
+  @Test func `hangs after so many answers`() throws {
+    let test = try TestFleet()
+    try test.fleet.perform("mux-silent", on: "1", ["after": "2"])
+    let host = try test.mux()
+
+    #expect(try host.ask(["MessageType": "ReadBUID"])["BUID"] != nil)
+    #expect(try test.mux().ask(["MessageType": "ReadBUID"])["BUID"] != nil)
+    try host.send(["MessageType": "ReadBUID"])
+    #expect(throws: StreamError.timedOut) { try host.socket.read(max: 1, by: .after(.milliseconds(50))) }
+    try test.fleet.perform("mux-silent", on: "1", ["on": "no"])
+
+    #expect(try host.ask(["MessageType": "ReadBUID"])["BUID"] != nil)
+  }
+
   @Test func `does not come back when the fleet has ended`() throws {
     let test = try TestFleet()
     try test.fleet.perform("mux-quit", on: "1", ["for": "1h"])
@@ -83,7 +138,10 @@ extension TestFleet {
     let deadline = Deadline.after(soon)
     while true {
       do {
-        return try mux()
+        let host = try mux()
+        // One that ends takes a last connection now and then.
+        _ = try host.ask(["MessageType": "ReadBUID"])
+        return host
       } catch {
         if deadline.hasPassed { throw error }
         usleep(5_000)

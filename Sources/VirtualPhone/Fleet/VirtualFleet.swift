@@ -20,6 +20,7 @@ public final class VirtualFleet: Sendable {
     public var token: String?
     /// False: the phones know no host, and the mux holds no pair record.
     public var trusted = true
+    public var manners = MuxManners.plain
 
     public init(address: SocketAddress) { self.address = address }
   }
@@ -39,13 +40,13 @@ public final class VirtualFleet: Sendable {
   public init(_ options: Options) throws(VirtualFleetError) {
     let presets = try Self.presets(options)
     let keys = try Self.keys()
-    let muxListener = try Self.listener(on: options.address)
+    let muxListener = try Self.listener(on: options.address, backlog: options.manners.backlog)
     let controlListener = try options.control.map { path throws(VirtualFleetError) in
       try Self.listener(on: .unix(path: path), mode: 0o600)
     }
     let clock = ScaledClock(scale: options.timeScale)
     let journal = Journal(clock: clock)
-    let bus = MuxBus()
+    let bus = MuxBus(manners: options.manners)
     let timers = PhoneTimers(clock: clock)
     let settings = KioskApp.Settings(bundle: options.bundle, doorPort: options.doorPort, token: options.token)
     phones = (0..<options.phones).map { index in
@@ -114,10 +115,10 @@ public final class VirtualFleet: Sendable {
   }
 
   private static func listener(
-    on address: SocketAddress, mode: UInt32? = nil
+    on address: SocketAddress, backlog: Int32 = 256, mode: UInt32? = nil
   ) throws(VirtualFleetError) -> Listener {
     do throws(StreamError) {
-      return try Listener(address, mode: mode)
+      return try Listener(address, backlog: backlog, mode: mode)
     } catch {
       throw .socket(address, error)
     }

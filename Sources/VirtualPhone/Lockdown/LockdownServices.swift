@@ -11,7 +11,7 @@ extension LockdownConnection {
     let isEncrypted = session != nil
     let pairing = session?.pairing
     let (server, phone) = (server, phone)
-    let port = server.services.open { socket in
+    let port = server.services.open(for: name) { socket in
       guard
         let stream = server.stream(on: socket, for: pairing, clearAfterHandshake: service.needs.clearAfterHandshake)
       else { return }

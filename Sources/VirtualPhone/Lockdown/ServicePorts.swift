@@ -25,8 +25,9 @@ final class ServicePorts: Sendable {
 
   init(ports: DevicePorts) { self.ports = ports }
 
+  /// - Parameter service: the name under which it was started.
   /// - Returns: nil when too many ports wait already.
-  func open(_ serve: @escaping @Sendable (Socket) -> Void) -> UInt16? {
+  func open(for service: String, _ serve: @escaping @Sendable (Socket) -> Void) -> UInt16? {
     let (port, stale): (UInt16?, [UInt16]) = state.with { state in
       let stale = state.open.filter(\.until.hasPassed).map(\.port)
       state.open.removeAll { $0.until.hasPassed }
@@ -39,7 +40,7 @@ final class ServicePorts: Sendable {
     }
     for port in stale { ports.close(port) }
     guard let port else { return nil }
-    ports.listen(port) { [self] socket in
+    ports.listen(port, for: service) { [self] socket in
       guard take(port) else { return }
       serve(socket)
     }

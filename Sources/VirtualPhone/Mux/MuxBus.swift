@@ -1,54 +1,116 @@
 import Transport
 import Wire
 
-/// The bus behind the mux: which phones are plugged in, under which numbers, and who listens for changes.
+/// The bus behind the mux: which phones are plugged in, what the daemon knows of them, and who listens for changes.
 final class MuxBus: Sendable {
-  private struct Slot {
+  /// A phone that the daemon has found on the bus.
+  struct Slot {
     let phone: VirtualPhone
     var entries: [MuxEntry]
+    /// False while the daemon keeps the phone to itself.
+    var isListed: Bool
+    /// Opens when the phone leaves, or the daemon.
+    let gone = Latch()
+    var preflight: MuxPreflight?
   }
 
-  private struct State {
-    var slots: [Slot] = []
+  struct State {
+    /// In the order of the bus, whether a daemon runs or not.
+    var plugged: [VirtualPhone] = []
+    /// The daemon's own table; with real manners the first free place is taken again.
+    var slots: [Slot?] = []
     /// Numbers rise and are not used again while the daemon lives.
     var lastID: UInt32 = 0
+    var isUp = true
+    var manners = MuxManners.plain
     var listeners: [ObjectIdentifier: MuxListener] = [:]
     /// Plugged in by the next Listen, just before it is answered.
     var awaitingListen: [VirtualPhone] = []
     var daemon: MuxDaemon?
-    var isSilent = false
+    var silence = MuxSilence.none
+    /// Connects to a phone that accepts and closes at once.
+    var shortConnects = 0
   }
 
   let records = PairRecords()
   let pacing = ReplyPacing()
   /// The host's own identifier, as ReadBUID gives it.
   let buid = Fresh.uuid()
-  private let state = Guarded(State())
+  let state: Guarded<State>
+
+  init(manners: MuxManners = .plain) {
+    var start = State()
+    start.manners = manners
+    state = Guarded(start)
+  }
 
   // MARK: - Plugging
 
   /// Plugs the phone in under a new number; nothing happens to one that is in.
-  func attach(_ phone: VirtualPhone) {
+  ///
+  /// - Parameter isHidden: the daemon finds it and never lists it, as after a preflight that failed.
+  func attach(_ phone: VirtualPhone, isHidden: Bool = false) {
+    let isNew = state.with { state in
+      guard !state.plugged.contains(where: { $0 === phone }) else { return false }
+      state.plugged.append(phone)
+      phone.state.with { $0.attached = true }
+      return true
+    }
+    if isNew { discover(phone, isHidden: isHidden) }
+  }
+
+  /// The daemon finds a phone that is plugged in: it has a number from now on, and is listed now or after preflight.
+  func discover(_ phone: VirtualPhone, isHidden: Bool = false) {
+    let preflight = state.with { state -> MuxPreflight? in
+      guard state.isUp, state.plugged.contains(where: { $0 === phone }),
+        !state.slots.contains(where: { $0?.phone === phone })
+      else { return nil }
+      var slot = Slot(phone: phone, entries: Self.number(phone, in: &state), isListed: false)
+      switch state.manners {
+      case _ where isHidden: break
+      case .plain: slot.isListed = true
+      case .real: slot.preflight = MuxPreflight(of: phone, as: slot.entries.first, on: self, until: slot.gone)
+      }
+      let place = state.manners == .real ? state.slots.firstIndex { $0 == nil } : nil
+      if let place { state.slots[place] = slot } else { state.slots.append(slot) }
+      if slot.isListed { Self.announce(slot, in: &state) }
+      return slot.preflight
+    }
+    flush()
+    preflight?.start()
+  }
+
+  /// Preflight is over: the phone is listed from now on, unless it has left in the meantime.
+  func list(_ phone: VirtualPhone) {
     state.with { state in
-      guard !state.slots.contains(where: { $0.phone === phone }) else { return }
-      let entries = Self.number(phone, in: &state)
-      state.slots.append(Slot(phone: phone, entries: entries))
-      for entry in entries { Self.announce(entry.attached(phone.identity), in: &state) }
+      guard let index = state.index(of: phone), var slot = state.slots[index], !slot.isListed else { return }
+      slot.isListed = true
+      state.slots[index] = slot
+      Self.announce(slot, in: &state)
     }
     flush()
   }
 
   /// Pulls the cable: every connection to the phone ends.
   func detach(_ phone: VirtualPhone) {
-    state.with { state in
+    let gone = state.with { state -> Latch? in
       state.awaitingListen.removeAll { $0 === phone }
-      guard let index = state.slots.firstIndex(where: { $0.phone === phone }) else { return }
+      state.plugged.removeAll { $0 === phone }
       phone.state.with {
         $0.attached = false
         $0.deviceID = 0
       }
-      for entry in state.slots.remove(at: index).entries { Self.announce(entry.detached, in: &state) }
+      guard let index = state.index(of: phone), let slot = state.slots[index] else { return nil }
+      switch state.manners {
+      case .plain: state.slots.remove(at: index)
+      case .real: state.slots[index] = nil
+      }
+      if slot.isListed {
+        for entry in slot.entries { Self.announce(entry.detached, in: &state) }
+      }
+      return slot.gone
     }
+    gone?.open()
     phone.ports.endConnections()
     flush()
   }
@@ -72,129 +134,52 @@ final class MuxBus: Sendable {
       return
     }
     state.with { state in
-      guard let index = state.slots.firstIndex(where: { $0.phone === phone }) else { return }
-      let old = state.slots[index].entries
-      let serial = listing.spelling(of: phone.udid)
+      guard let index = state.index(of: phone), var slot = state.slots[index] else { return }
+      let old = slot.entries
       var fresh: [MuxEntry] = []
-      state.slots[index].entries = listing.links.map { link in
-        if let kept = old.first(where: { $0.link == link }) { return kept }
-        state.lastID += 1
-        fresh.append(MuxEntry(id: state.lastID, link: link, serial: serial))
+      slot.entries = state.manners.links(of: listing).map { link in
+        if let kept = old.first(where: { $0.link == link && $0.address == listing.address }) { return kept }
+        fresh.append(Self.entry(link, of: phone, in: &state))
         return fresh[fresh.count - 1]
       }
-      let kept = state.slots[index].entries
-      for entry in old where !kept.contains(entry) { Self.announce(entry.detached, in: &state) }
+      state.slots[index] = slot
+      guard slot.isListed else { return }
+      for entry in old where !slot.entries.contains(entry) { Self.announce(entry.detached, in: &state) }
       for entry in fresh { Self.announce(entry.attached(phone.identity), in: &state) }
     }
     flush()
   }
 
-  /// The daemon has started anew: numbers begin at 1 again, in the order of the bus.
-  func renumber() {
-    state.with { state in
-      state.lastID = 0
-      for index in state.slots.indices {
-        state.slots[index].entries = Self.number(state.slots[index].phone, in: &state)
-      }
-    }
-  }
+  // MARK: - Numbers and events
 
   private static func number(_ phone: VirtualPhone, in state: inout State) -> [MuxEntry] {
-    let listing = phone.state.with { $0.listing }
-    let serial = listing.spelling(of: phone.udid)
-    let entries = listing.links.map { link in
-      state.lastID += 1
-      return MuxEntry(id: state.lastID, link: link, serial: serial)
-    }
-    phone.state.with {
-      $0.attached = true
-      $0.deviceID = entries.first { $0.link == .usb }?.id ?? entries.first?.id ?? 0
-    }
+    let links = state.manners.links(of: phone.state.with { $0.listing })
+    let entries = links.map { entry($0, of: phone, in: &state) }
+    phone.state.with { $0.deviceID = entries.first { $0.link == .usb }?.id ?? entries.first?.id ?? 0 }
     return entries
   }
 
-  // MARK: - The daemon's own troubles
-
-  var daemon: MuxDaemon? { state.with { $0.daemon } }
-
-  func connect(_ daemon: MuxDaemon) { state.with { $0.daemon = daemon } }
-
-  /// Whether requests are taken and never answered.
-  var isSilent: Bool { state.with { $0.isSilent } }
-
-  func setSilent(_ isSilent: Bool) { state.with { $0.isSilent = isSilent } }
-
-  /// Ends the connections of all who listen; nothing else changes.
-  func dropListeners() {
-    for listener in state.with({ Array($0.listeners.values) }) { listener.end() }
+  private static func entry(_ link: MuxEntry.Link, of phone: VirtualPhone, in state: inout State) -> MuxEntry {
+    let listing = phone.state.with { $0.listing }
+    state.lastID += 1
+    return MuxEntry(
+      id: state.lastID, link: link, serial: listing.spelling(of: phone.udid), address: listing.address)
   }
 
-  // MARK: - Questions
-
-  /// The device list's elements.
-  var devices: [Plist] {
-    state.with { $0.slots.flatMap { slot in slot.entries.map { $0.attached(slot.phone.identity) } } }
+  static func announce(_ slot: Slot, in state: inout State) {
+    for entry in slot.entries { announce(entry.attached(slot.phone.identity), in: &state) }
   }
 
-  /// The phone that has this number now.
-  func phone(_ id: Int) -> VirtualPhone? {
-    state.with { $0.slots.first { $0.entries.contains { Int($0.id) == id } }?.phone }
-  }
-
-  /// The phone listed under that spelling, with its first entry.
-  func entry(spelled serial: String) -> (phone: VirtualPhone, entry: MuxEntry)? {
-    state.with {
-      for slot in $0.slots {
-        if let entry = slot.entries.first(where: { $0.serial == serial }) { return (slot.phone, entry) }
-      }
-      return nil
-    }
-  }
-
-  // MARK: - Listening
-
-  /// Answers Listen, replays what is plugged in, and tells of every change from then on.
-  func subscribe(_ listener: MuxListener, tag: UInt32) {
-    let late = state.with {
-      let phones = $0.awaitingListen
-      $0.awaitingListen = []
-      return phones
-    }
-    for phone in late { attach(phone) }
-    state.with { state in
-      listener.enqueue(MuxReply.result(.ok), tag: tag)
-      for slot in state.slots {
-        for entry in slot.entries { listener.enqueue(entry.attached(slot.phone.identity)) }
-      }
-      state.listeners[ObjectIdentifier(listener)] = listener
-    }
-    listener.flush()
-  }
-
-  func unsubscribe(_ listener: MuxListener) {
-    state.with { $0.listeners[ObjectIdentifier(listener)] = nil }
-  }
-
-  /// The Listen requests of those who listen.
-  var listenRequests: [Plist] { state.with { $0.listeners.values.map(\.request) } }
-
-  /// A record was stored for the entry: listeners hear of it.
-  func announcePaired(_ entry: MuxEntry) {
-    state.with { Self.announce(entry.paired, in: &$0) }
-    flush()
-  }
-
-  /// Lets go of everything; the bus is of no more use.
-  func end() {
-    pacing.end()
-    state.with { $0 = State() }
-  }
-
-  private static func announce(_ event: Plist, in state: inout State) {
+  static func announce(_ event: Plist, in state: inout State) {
     for listener in state.listeners.values { listener.enqueue(event) }
   }
 
-  private func flush() {
+  /// Sends what waits for the listeners; never with the lock held.
+  func flush() {
     for listener in state.with({ Array($0.listeners.values) }) { listener.flush() }
   }
+}
+
+extension MuxBus.State {
+  func index(of phone: VirtualPhone) -> Int? { slots.firstIndex { $0?.phone === phone } }
 }

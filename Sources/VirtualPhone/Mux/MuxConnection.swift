@@ -21,7 +21,7 @@ struct MuxConnection {
   /// Serves the connection to its end; the caller closes the socket.
   func serve() {
     while let frame = receive() {
-      if bus.isSilent { continue }
+      guard bus.answersNext() else { continue }
       switch answer(frame) {
       case .goOn: continue
       case .listen(let listener):
@@ -45,14 +45,15 @@ struct MuxConnection {
   }
 
   private func answer(_ frame: MuxFrame) -> Next {
-    guard frame.version == MuxFrame.plistVersion else {
-      return reply(MuxReply.result(.badVersion), to: frame)
-    }
-    guard frame.message == MuxFrame.plistMessage, let request = Self.request(frame.payload),
+    guard frame.version == MuxFrame.plistVersion else { return refuseVersion(frame) }
+    guard frame.message == MuxFrame.plistMessage, let request = Self.request(frame.payload, manners),
       let type = request["MessageType"]?.string
     else {
-      // The real daemon says nothing and lets the host wait; an answer serves everybody better.
-      return reply(MuxReply.result(.badCommand), to: frame)
+      switch manners {
+      case .plain: return reply(MuxReply.result(.badCommand), to: frame)
+      // The host waits in vain.
+      case .real: return .goOn
+      }
     }
     switch type {
     case "ListDevices":
@@ -83,20 +84,28 @@ struct MuxConnection {
     guard let id = request["DeviceID"]?.int, let sent = request["PortNumber"] else {
       return reply(MuxReply.result(.badCommand), to: frame)
     }
-    let phone = bus.phone(id)
+    let found = bus.phone(id)
     // The number travels in network byte order; one that is no port has nobody behind it.
     let port = sent.int.flatMap { UInt16(exactly: $0) }?.byteSwapped
-    let server = port.flatMap { phone?.ports.server($0) }
-    let result: MuxReply.Number = phone == nil ? .badDevice : server == nil ? .connectionRefused : .ok
+    let way = found.flatMap { found in
+      port.flatMap { MuxConnect($0, of: found.phone, on: bus, until: found.gone) }
+    }
+    let outcome = way?.knock(for: socket)
+    let result: MuxReply.Number =
+      found == nil ? .badDevice : outcome == .open || outcome == .lost ? .ok : .connectionRefused
     journal.record(
-      phone?.udid, "mux-request",
+      found?.phone.udid, "mux-request",
       [
         "request": "Connect", "program": Self.program(request), "device_id": .integer(Int64(id)),
         "port": port.map { .integer(Int64($0)) } ?? .null, "result": .integer(Int64(result.rawValue)),
       ])
-    guard let phone, let server else { return reply(MuxReply.result(result), to: frame) }
-    guard case .goOn = reply(MuxReply.result(.ok), to: frame) else { return .end }
-    phone.ports.serve(socket, with: server, while: { bus.phone(id) === phone })
+    switch outcome {
+    case .hostGone, .lost: return .end
+    case .refused, nil: return reply(MuxReply.result(result), to: frame)
+    case .open: break
+    }
+    guard let way, case .goOn = reply(MuxReply.result(.ok), to: frame) else { return .end }
+    way.serve(socket, resetsOnHalfClose: manners == .real)
     return .end
   }
 
@@ -117,25 +126,41 @@ struct MuxConnection {
     note(type, request, ["id": .text(id), "result": .integer(Int64(result))], phone: id.map { UDID($0) })
     let next = reply(answer, to: frame)
     if type == "SavePairRecord", result == 0, let id, let (phone, entry) = bus.entry(spelled: id),
-      let number = request["DeviceID"]?.int, bus.phone(number) === phone
+      let number = request["DeviceID"]?.int, bus.phone(number)?.phone === phone
     {
       bus.announcePaired(entry)
     }
     return next
   }
 
-  /// Any further request on a listening connection is refused, and the connection closed.
+  /// Any further request on a listening connection ends it; with plain manners it is refused first.
   private func stayListening(_ listener: MuxListener) {
     defer { bus.unsubscribe(listener) }
     guard let frame = receive() else { return }
     journal.record(nil, "mux-request", ["request": "after-listen"])
-    listener.enqueue(MuxReply.result(.badCommand), tag: frame.tag)
-    listener.flush()
+    switch manners {
+    case .plain:
+      listener.enqueue(MuxReply.result(.badCommand), tag: frame.tag)
+      listener.flush()
+    case .real: return
+    }
   }
 
-  private func reply(_ plist: Plist, to frame: MuxFrame) -> Next {
+  private var manners: MuxManners { bus.manners }
+
+  /// The real daemon says so in the words of the older protocol.
+  private func refuseVersion(_ frame: MuxFrame) -> Next {
+    switch manners {
+    case .plain: return reply(MuxReply.result(.badVersion), to: frame)
+    case .real: return send(MuxReply.binaryResult(.badVersion, tag: frame.tag))
+    }
+  }
+
+  private func reply(_ plist: Plist, to frame: MuxFrame) -> Next { send(MuxFrame(plist, tag: frame.tag)) }
+
+  private func send(_ frame: MuxFrame) -> Next {
     do throws(StreamError) {
-      try bus.pacing.write(MuxFrame(plist, tag: frame.tag).bytes, to: socket, by: .after(Self.patience))
+      try bus.pacing.write(frame.bytes, to: socket, by: .after(Self.patience))
       return .goOn
     } catch {
       return .end
@@ -149,7 +174,9 @@ struct MuxConnection {
     journal.record(phone, "mux-request", details)
   }
 
-  private static func request(_ payload: [UInt8]) -> Plist? {
+  private static func request(_ payload: [UInt8], _ manners: MuxManners) -> Plist? {
+    // The daemon reads XML only.
+    if manners == .real, payload.starts(with: Array("bplist".utf8)) { return nil }
     do throws(PlistError) { return try Plist(parsing: payload) } catch { return nil }
   }
 

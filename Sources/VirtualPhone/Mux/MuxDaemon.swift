@@ -5,8 +5,21 @@ import Wire
 final class MuxDaemon: Sendable {
   private enum Life {
     case up(SocketServer)
-    case down
+    /// With the server that ended, whose file may still lie there.
+    case down(SocketServer?)
     case ended
+  }
+
+  /// How the daemon goes and comes back.
+  struct Absence: Sendable {
+    /// Phone time until it listens again.
+    var time: Duration
+    /// As after SIGKILL: the socket's file stays and nobody answers there.
+    var leavesFile = false
+    /// Phone time between one phone's appearance and the next one's.
+    var apart = Duration.zero
+    /// So many phones, the last of the bus, are found and never listed.
+    var lost = 0
   }
 
   /// As bound at the start; every later life listens on the same.
@@ -15,7 +28,7 @@ final class MuxDaemon: Sendable {
   private let journal: Journal
   private let timers: PhoneTimers
   private let clock: any PhoneClock
-  private let life = Guarded(Life.down)
+  private let life = Guarded(Life.down(nil))
 
   init(on listener: Listener, bus: MuxBus, journal: Journal, timers: PhoneTimers, clock: any PhoneClock) {
     address = listener.address
@@ -26,44 +39,74 @@ final class MuxDaemon: Sendable {
     serve(on: listener)
   }
 
-  /// Quits as the daemon does when it is told to: every connection ends, the socket goes; then comes back.
-  ///
-  /// - Parameter away: phone time until it listens again. The phones then have numbers from 1 again.
-  func quit(for away: Duration) {
+  /// Quits as the daemon does when it is told to: every connection ends; then comes back, with numbers from 1.
+  func quit(_ absence: Absence) {
     let server = life.with { life -> SocketServer? in
       guard case .up(let server) = life else { return nil }
-      life = .down
+      life = .down(server)
       return server
     }
     guard let server else { return }
-    server.stop(by: .after(.seconds(1)))
-    comeBack(after: away)
+    bus.daemonEnded()
+    server.stop(by: .after(.seconds(1)), leavesFile: absence.leavesFile)
+    comeBack(absence)
   }
 
   /// Ends for good.
   func stop(by deadline: Deadline) {
     let server = life.with { life -> SocketServer? in
       defer { life = .ended }
-      if case .up(let server) = life { return server }
-      return nil
+      switch life {
+      case .up(let server): return server
+      case .down(let server):
+        server?.removeFile()
+        return nil
+      case .ended: return nil
+      }
     }
     server?.stop(by: deadline)
   }
 
-  private func comeBack(after away: Duration) {
-    timers.schedule(at: clock.now + away) { [weak self] in self?.start() }
+  func setBacklog(_ backlog: Int32) { server?.setBacklog(backlog) }
+
+  /// Whether new connections are taken; those that are not wait in the listener's queue.
+  func setAccepting(_ isAccepting: Bool) {
+    if isAccepting { server?.resume() } else { server?.pause() }
   }
 
-  private func start() {
+  private var server: SocketServer? {
+    life.with { if case .up(let server) = $0 { server } else { nil } }
+  }
+
+  // MARK: - Coming back
+
+  private func comeBack(_ absence: Absence) {
+    timers.schedule(at: clock.now + absence.time) { [weak self] in self?.start(absence) }
+  }
+
+  private func start(_ absence: Absence) {
     guard life.with({ if case .down = $0 { true } else { false } }) else { return }
     do throws(StreamError) {
-      let listener = try Listener(address)
-      bus.renumber()
+      let listener = try Listener(address, backlog: bus.manners.backlog)
+      find(bus.daemonStarted(), absence)
       serve(on: listener)
     } catch {
       // Somebody else took the place in between; it may be free again in a moment.
       journal.record(nil, "mux-not-back", ["reason": .string(error.sentence)])
-      comeBack(after: .seconds(1))
+      var again = absence
+      again.time = .seconds(1)
+      comeBack(again)
+    }
+  }
+
+  private func find(_ phones: [VirtualPhone], _ absence: Absence) {
+    for (index, phone) in phones.enumerated() {
+      let isHidden = phones.count - index <= absence.lost
+      guard absence.apart > .zero else {
+        bus.discover(phone, isHidden: isHidden)
+        continue
+      }
+      timers.schedule(at: clock.now + absence.apart * index) { [bus] in bus.discover(phone, isHidden: isHidden) }
     }
   }
 

@@ -14,6 +14,8 @@ struct MuxEntry: Equatable, Sendable {
   let link: Link
   /// As the mux spells it; the phone itself may say otherwise.
   let serial: String
+  /// How the address of a network entry is laid out.
+  var address = MuxListing.Address.bsd6
 
   /// The event that announces it, which is also its element of the device list.
   func attached(_ phone: PhoneIdentity) -> Plist {
@@ -34,20 +36,18 @@ struct MuxEntry: Equatable, Sendable {
         // Bus 1, and the device's address on it.
         "LocationID": .integer(1 << 16 | Int64(id & 0xFFFF)),
       ]
-    case .network:
-      [
-        "DeviceID": .integer(Int64(id)), "ConnectionType": "Network", "SerialNumber": .string(serial),
-        "InterfaceIndex": 2, "NetworkAddress": .data(Self.socketAddress(of: phone)),
-        "EscapedFullServiceName": .string("\(phone.wifiAddress)@fe80::1._apple-mobdev2._tcp.local."),
-      ]
+    case .network: network(phone)
     }
   }
 
-  /// A BSD `sockaddr_in6`: length, family 30, port, flow, address, scope. Link-local without a scope, so that a host
-  /// that takes the list at its word and dials directly fails at once and reaches nobody.
-  private static func socketAddress(of phone: PhoneIdentity) -> [UInt8] {
-    let low = (0..<8).map { UInt8(truncatingIfNeeded: phone.ecid >> (56 - 8 * UInt64($0))) }
-    return [0x1C, 0x1E, 0, 0] + [0, 0, 0, 0] + [0xFE, 0x80, 0, 0, 0, 0, 0, 0] + low + [0, 0, 0, 0]
+  private func network(_ phone: PhoneIdentity) -> Plist {
+    var properties: [String: Plist] = [
+      "DeviceID": .integer(Int64(id)), "ConnectionType": "Network", "SerialNumber": .string(serial),
+      "InterfaceIndex": 2,
+      "EscapedFullServiceName": .string("\(phone.wifiAddress)@fe80::1._apple-mobdev2._tcp.local."),
+    ]
+    if let bytes = address.bytes(of: phone) { properties["NetworkAddress"] = .data(bytes) }
+    return .dictionary(properties)
   }
 }
 
@@ -71,7 +71,42 @@ public struct MuxListing: Equatable, Sendable {
     case lower
   }
 
+  /// Layouts of a network entry's address, as daemons are reported to write them, and as none should.
+  ///
+  /// - Source: cases.md H58; the letters are the case's.
+  public enum Address: String, CaseIterable, Sendable {
+    /// BSD, IPv4: length and family in a byte each, 16 bytes.
+    case bsd4 = "a"
+    /// IPv4 with a family of four bytes, 128 bytes.
+    case wide4 = "b"
+    /// BSD, IPv6: 28 bytes.
+    case bsd6 = "c"
+    case empty = "d"
+    /// 300 bytes of FF.
+    case junk = "e"
+    /// The key is missing.
+    case absent = "f"
+
+    func bytes(of phone: PhoneIdentity) -> [UInt8]? {
+      // 192.0.2.0/24 is for examples: nobody answers there.
+      let example: [UInt8] = [192, 0, 2, 7]
+      switch self {
+      case .bsd4: return [0x10, 0x02, 0, 0] + example + [UInt8](repeating: 0, count: 8)
+      case .wide4: return [0x02, 0, 0, 0] + example + [UInt8](repeating: 0, count: 120)
+      case .bsd6:
+        // Link-local without a scope, so that a host that takes the list at its word and dials directly fails at once
+        // and reaches nobody.
+        let low = (0..<8).map { UInt8(truncatingIfNeeded: phone.ecid >> (56 - 8 * UInt64($0))) }
+        return [0x1C, 0x1E, 0, 0] + [0, 0, 0, 0] + [0xFE, 0x80, 0, 0, 0, 0, 0, 0] + low + [0, 0, 0, 0]
+      case .empty: return []
+      case .junk: return [UInt8](repeating: 0xFF, count: 300)
+      case .absent: return nil
+      }
+    }
+  }
+
   public var network = Network.none
+  public var address = Address.bsd6
   public var serial = Serial.plain
   /// Two entries by the same cable.
   public var twice = false

@@ -11,6 +11,8 @@ final class SocketServer: Sendable {
   private struct Connections {
     var open: [ObjectIdentifier: Socket] = [:]
     var isEnding = false
+    /// Opened when the server takes connections again; nil while it does.
+    var paused: Latch?
   }
 
   let address: SocketAddress
@@ -33,6 +35,8 @@ final class SocketServer: Sendable {
 
   private func acceptLoop(_ serve: @escaping @Sendable (Socket) -> Void) {
     while let socket = listener.accept() {
+      // One that came in just before a pause waits like those behind it.
+      if let paused = connections.with({ $0.paused }) { _ = paused.wait(until: .never) }
       let isTaken = connections.with {
         guard !$0.isEnding, $0.open.count < Self.connectionLimit else { return false }
         $0.open[ObjectIdentifier(socket)] = socket
@@ -61,16 +65,37 @@ final class SocketServer: Sendable {
     if connections.with({ $0.isEnding && $0.open.isEmpty }) { allGone.open() }
   }
 
+  /// Leaves those who connect to wait in the listener's queue, as a process that was stopped does.
+  func pause() {
+    connections.with { if $0.paused == nil, !$0.isEnding { $0.paused = Latch() } }
+  }
+
+  func resume() {
+    let paused = connections.with {
+      let paused = $0.paused
+      $0.paused = nil
+      return paused
+    }
+    paused?.open()
+  }
+
+  func setBacklog(_ backlog: Int32) { listener.setBacklog(backlog) }
+
+  /// Removes the socket's file that a stop left behind.
+  func removeFile() { listener.removeFile() }
+
   /// Takes no more connections, ends those there are, removes the socket file, and waits for the threads.
   ///
+  /// - Parameter leavesFile: a UNIX socket's file stays, as after a daemon that was killed.
   /// - Returns: false when a thread still ran at the deadline.
   @discardableResult
-  func stop(by deadline: Deadline) -> Bool {
+  func stop(by deadline: Deadline, leavesFile: Bool = false) -> Bool {
     let open = connections.with {
       $0.isEnding = true
       return Array($0.open.values)
     }
-    listener.close()
+    resume()
+    if leavesFile { listener.abandon() } else { listener.close() }
     for socket in open { socket.shutdown() }
     openIfGone()
     return allGone.wait(until: deadline)

@@ -3,7 +3,7 @@ import Wire
 
 /// What can be made to happen to the phone itself, its cable and its mux.
 enum DeviceActions {
-  static let all: [PhoneAction] = power + cable + trust + values + faults + mux
+  static let all: [PhoneAction] = power + cable + trust + values + faults + mux + connections
 
   // MARK: - Lock and power
 
@@ -68,12 +68,15 @@ enum DeviceActions {
     PhoneAction(
       name: "attach",
       summary:
-        "plug the cable in; the phone gets a new number (when=now|listen: just before the next Listen is answered)",
-      keys: ["when"]
+        "plug the cable in; the phone gets a new number (when=now|listen: just before the next Listen is answered; "
+        + "listed=no: the mux keeps it to itself until it is replugged)",
+      keys: ["when", "listed"]
     ) { phone, values throws(ActionError) in
-      switch try ActionValues(values).word("when", of: ["now", "listen"], else: "now") {
+      let values = ActionValues(values)
+      let isHidden = try !values.flag("listed", else: true)
+      switch try values.word("when", of: ["now", "listen"], else: "now") {
       case "listen": phone.bus.attachOnListen(phone)
-      default: phone.bus.attach(phone)
+      default: phone.bus.attach(phone, isHidden: isHidden)
       }
     },
     PhoneAction(name: "detach", summary: "pull the cable: every connection to the phone ends", keys: []) { phone, _ in
@@ -82,8 +85,9 @@ enum DeviceActions {
     PhoneAction(
       name: "list-as",
       summary: "how the mux lists the phone: network=none|after|before|only, serial=plain|hyphenless|upper|lower, "
-        + "twice=yes|no, record=listed|own (under which spelling the pair record is found)",
-      keys: ["network", "serial", "twice", "record"]
+        + "address=a|b|c|d|e|f (a network entry's: BSD v4, wide v4, BSD v6, empty, junk, absent), twice=yes|no, "
+        + "record=listed|own (under which spelling the pair record is found)",
+      keys: ["network", "address", "serial", "twice", "record"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
       var listing = MuxListing()
@@ -91,6 +95,8 @@ enum DeviceActions {
       let serials = MuxListing.Serial.allCases.map(\.rawValue)
       listing.network = .init(rawValue: try values.word("network", of: networks, else: networks[0])) ?? .none
       listing.serial = .init(rawValue: try values.word("serial", of: serials, else: serials[0])) ?? .plain
+      let layouts = MuxListing.Address.allCases.map(\.rawValue)
+      listing.address = .init(rawValue: try values.word("address", of: layouts, else: "c")) ?? .bsd6
       listing.twice = try values.flag("twice", else: false)
       if try values.word("record", of: ["listed", "own"], else: "listed") == "own" {
         phone.bus.records.keepOnlyOwnSpelling(of: phone.udid)

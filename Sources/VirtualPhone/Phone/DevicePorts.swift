@@ -7,8 +7,13 @@ import Transport
 public final class DevicePorts: Sendable {
   public typealias Server = @Sendable (Socket) -> Void
 
+  private struct Entry {
+    let serve: Server
+    let service: String?
+  }
+
   private struct Ports {
-    var servers: [UInt16: Server] = [:]
+    var entries: [UInt16: Entry] = [:]
     var connections: [ObjectIdentifier: Socket] = [:]
   }
 
@@ -18,17 +23,27 @@ public final class DevicePorts: Sendable {
 
   /// - Parameter serve: serves one connection to its end on that connection's own thread; returning closes it.
   public func listen(_ port: UInt16, _ serve: @escaping Server) {
-    ports.with { $0.servers[port] = serve }
+    listen(port, for: nil, serve)
+  }
+
+  /// - Parameter service: the name under which the port was given out, if it was.
+  func listen(_ port: UInt16, for service: String?, _ serve: @escaping Server) {
+    ports.with { $0.entries[port] = Entry(serve: serve, service: service) }
   }
 
   /// Refuses new connections; those open stay.
   public func close(_ port: UInt16) {
-    ports.with { $0.servers[port] = nil }
+    ports.with { $0.entries[port] = nil }
   }
 
   /// - Returns: nil when nothing listens on the port: the mux answers Result 3.
   func server(_ port: UInt16) -> Server? {
-    ports.with { $0.servers[port] }
+    ports.with { $0.entries[port]?.serve }
+  }
+
+  /// The name of the service that has the port.
+  func service(_ port: UInt16) -> String? {
+    ports.with { $0.entries[port]?.service }
   }
 
   /// Serves one accepted connection on the calling thread, then closes it.
@@ -47,7 +62,7 @@ public final class DevicePorts: Sendable {
 
   /// Refuses everything from now on and ends every connection.
   func closeAll() {
-    ports.with { $0.servers.removeAll() }
+    ports.with { $0.entries.removeAll() }
     endConnections()
   }
 

@@ -8,6 +8,8 @@ protocol PhoneClock: Sendable {
   ///
   /// - Returns: false when the latch opened first.
   func wait(until moment: Duration, unless latch: Latch) -> Bool
+  /// The host's moment at which so much phone time will have gone by; for waits on sockets.
+  func deadline(after span: Duration) -> Deadline
 }
 
 /// The host's clock, running `scale` times as fast.
@@ -23,4 +25,6 @@ struct ScaledClock: PhoneClock {
     let left = moment - now
     return !latch.wait(until: .after(left > .zero ? left / scale : .zero))
   }
+
+  func deadline(after span: Duration) -> Deadline { .after(span / scale) }
 }

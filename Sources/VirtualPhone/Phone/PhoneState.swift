@@ -29,6 +29,10 @@ public struct PhoneState: Sendable {
   /// What somebody has put in place of lockdown's own values.
   var overrides: [LockdownName: LockdownOverride] = [:]
   var lockdownFaults: [LockdownFault] = []
+  /// Connections that break off.
+  var cuts: [PortCut] = []
+  /// How long the phone lets the mux wait.
+  var connectDelay: ConnectDelay?
   /// New with every boot.
   var bootSession = Fresh.uuid()
   /// Phone time of the last boot.
