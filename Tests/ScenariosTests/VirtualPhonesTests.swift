@@ -8,7 +8,7 @@ import Wire
 
 @Suite struct `scenarios on virtual phones` {
   @Test func `pass on every iOS there is, phones side by side`() async throws {
-    let bench = try Bench(["15.8", "16.7", "17.6", "18.5", "26.1"])
+    let bench = try Bench(["15.8", "16.7", "17.6", "18.5", "26.1"], scale: 2)
     let scenarios = try ["backgrounded", "camera-busy"].map(Bench.shipped)
 
     let seen = await bench.run(scenarios, on: try await bench.bodies())
@@ -19,48 +19,53 @@ import Wire
     #expect(!seen.lines.joined().contains("\u{FFD8}"))
   }
 
-  struct Broken: Sendable, CustomTestStringConvertible {
-    var scenario: String
+  /// How an app is broken, and what becomes of each scenario on it: nil for passed, else the line and a part of the message.
+  private struct Broken {
     var what: String
-    var line: Int
-    var part: String
-    var testDescription: String { "\(scenario) with \(what)" }
+    var busy: (line: Int, part: String)?
+    var background: (line: Int, part: String)?
   }
 
-  @Test(arguments: [
+  private static let broken = [
     Broken(
-      scenario: "camera-busy", what: "busy-not-refused", line: 11,
-      part: "expected status 423, error contains \"busy\", the whole answer within 1 s; came"),
+      what: "busy-not-refused",
+      busy: (11, "expected status 423, error contains \"busy\", the whole answer within 1 s; came")),
     Broken(
-      scenario: "camera-busy", what: "wrong-sentence", line: 11,
-      part: "expected error contains \"busy\"; came error is \"something went wrong\": status 423"),
+      what: "wrong-sentence",
+      busy: (11, "expected error contains \"busy\"; came error is \"something went wrong\": status 423"),
+      background: (
+        7, "expected error matches /front|background/; came error is \"something went wrong\": status 409"
+      )),
     Broken(
-      scenario: "camera-busy", what: "stays-busy", line: 16,
-      part: "it did not recover: expected status 200, type image/jpeg, within 10 s; came at last status 423"),
-    Broken(
-      scenario: "backgrounded", what: "no-409", line: 7,
-      part: "expected status 409, error matches /front|background/; came"),
-    Broken(
-      scenario: "backgrounded", what: "wrong-sentence", line: 7,
-      part: "expected error matches /front|background/; came error is \"something went wrong\": status 409"),
-  ])
-  func `fail on an app that is broken in just that way, and on no other phone`(_ broken: Broken) async throws {
-    let bench = try Bench(["16.7", "18.5"], scale: 2)
-    try bench.fleet.perform("break", on: "2", ["what": broken.what])
+      what: "stays-busy",
+      busy: (
+        16, "it did not recover: expected status 200, type image/jpeg, within 10 s; came at last status 423"
+      ), background: (9, "expected capturing = null; came capturing is \"back\"")),
+    Broken(what: "no-409", background: (7, "expected status 409, error matches /front|background/; came")),
+  ]
 
-    let seen = await bench.run([try Bench.shipped(broken.scenario)], on: try await bench.bodies())
+  @Test func `fail on an app that is broken in just that way, and on no other phone`() async throws {
+    let bench = try Bench(["18.5"], phones: Self.broken.count + 1, scale: 4)
+    for (number, row) in Self.broken.enumerated() {
+      try bench.fleet.perform("break", on: "\(number + 1)", ["what": row.what])
+    }
+    let scenarios = try ["camera-busy", "backgrounded"].map(Bench.shipped)
 
-    let udid = bench.fleet.phones[1].udid
-    let failed = try #require(seen.finished.first { $0.udid == udid })
-    #expect(failed.verdict == .failed)
-    #expect(failed.line == broken.line)
-    #expect(failed.message?.contains(broken.part) == true, "\(failed.message ?? "")")
-    #expect(seen.finished.first { $0.udid != udid }?.verdict == .passed)
+    let seen = await bench.run(scenarios, on: try await bench.bodies())
+
+    for (phone, row) in zip(bench.fleet.phones, Self.broken + [Broken(what: "nothing")]) {
+      for (scenario, expected) in [("camera-busy", row.busy), ("backgrounded", row.background)] {
+        let finished = try #require(seen.finished.first { $0.udid == phone.udid && $0.scenario == scenario })
+        #expect(finished.verdict == (expected == nil ? .passed : .failed), "\(scenario) with \(row.what)")
+        #expect(finished.message?.contains(expected?.part ?? "") ?? (expected == nil), "\(finished.message ?? "")")
+        if let expected { #expect(finished.line == expected.line, "\(scenario) with \(row.what)") }
+      }
+    }
     #expect(seen.result.exit == 1)
   }
 
   @Test func `are an error where the phone denies what the lab claims`() async throws {
-    let bench = try Bench(["18.5"], scale: 10)
+    let bench = try Bench(["18.5"], scale: 20)
     // The app says that it is in front whatever happens.
     try bench.fleet.perform("break", on: "1", ["what": "always-active"])
 
