@@ -10,6 +10,25 @@ public struct OutcomeWords: Equatable, Sendable {
     self.reason = reason
   }
 
+  /// `kind` or `kind/reason`.
+  public var text: String { reason.map { "\(kind.rawValue)/\($0.rawValue)" } ?? kind.rawValue }
+
+  /// Reads what `text` writes; a kind that has reasons may stand without one, and means any of them.
+  ///
+  /// - Returns: nil for words that are none, and for reasons of another kind.
+  public init?(text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard let kind = OutcomeKind(rawValue: parts[0]), parts.count <= 2 else { return nil }
+    guard parts.count == 2 else {
+      self.init(kind)
+      return
+    }
+    guard let reason = OutcomeReason(rawValue: parts[1]), (kind.reasons + kind.hostReasons).contains(reason) else {
+      return nil
+    }
+    self.init(kind, reason)
+  }
+
   /// The outcome that an error of the bridge stands for.
   ///
   /// - Returns: nil for errors that say nothing about phone or host: ended from this side, or not sendable as asked.
