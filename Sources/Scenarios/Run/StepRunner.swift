@@ -95,14 +95,14 @@ extension StepRunner {
   ) async -> StepResult {
     guard expectation.hasPattern else { return AnswerCheck(expectation).result(ending, took: took) }
     let race = Race<StepResult>()
+    let found = Latch()
     _ = Worker(name: "pattern", stackBytes: 4 << 20) {
       race.finish(AnswerCheck(expectation).result(ending, took: took))
+      found.open()
     }
-    let limit = Task { [patternLimit] in
-      try? await ContinuousClock().sleep(for: patternLimit)
-      race.finish(nil)
+    _ = Worker(name: "pattern limit") { [patternLimit] in
+      if !found.wait(until: .after(patternLimit)) { race.finish(nil) }
     }
-    defer { limit.cancel() }
     return await race.value
       ?? .broken(
         "the pattern was not found within \(patternLimit.shown); write one that repeats nothing inside a repetition")
