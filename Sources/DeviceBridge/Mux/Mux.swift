@@ -25,9 +25,12 @@ public struct Mux: Sendable {
   ///
   /// - Throws: `PhoneError` about the daemon's socket.
   public func list(by deadline: Deadline) throws(PhoneError) -> [ListedPhone] {
+    let asked = ContinuousClock.now
     let reply = try ask(["MessageType": "ListDevices"], by: deadline)
     guard let entries = reply["DeviceList"]?.array else { throw nonsense("ListDevices", reply) }
-    return ListedPhone.folding(entries.compactMap(MuxEntry.init))
+    let phones = ListedPhone.folding(entries.compactMap(MuxEntry.init))
+    Roster.shared.learn(phones, asked: asked, from: address)
+    return phones
   }
 
   /// `list` without holding the caller's thread.

@@ -8,19 +8,18 @@ import Wire
 final class PhoneRoute: Sendable {
   let udid: UDID
   let mux: Mux
-  private let roster: Roster
+  private let roster = Roster.shared
 
-  init(_ udid: UDID, mux: Mux, roster: Roster = .shared) {
+  init(_ udid: UDID, mux: Mux) {
     self.udid = udid
     self.mux = mux
-    self.roster = roster
   }
 
   /// The phone as the daemon shows it now.
   ///
   /// - Throws: `.absent`, or errors about the daemon.
   func phone(by deadline: Deadline, _ leash: Leash) throws(PhoneError) -> ListedPhone {
-    try roster.phone(udid, on: mux.on(leash), by: deadline)
+    try roster.phone(udid, on: mux, leash, by: deadline)
   }
 
   func connect(port: UInt16, by deadline: Deadline, _ leash: Leash) throws(PhoneError) -> Socket {
@@ -36,7 +35,7 @@ final class PhoneRoute: Sendable {
       return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
     } catch .absent {
       // Replugged a moment ago: the number is another one now.
-      roster.forget(mux.address)
+      roster.forget(udid, at: mux.address)
       let phone = try phone(by: deadline, leash)
       return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
     }
@@ -53,35 +52,4 @@ final class PhoneRoute: Sendable {
       return error
     }
   }
-}
-
-/// The daemons' latest lists, shared by all lanes: a hundred lanes need not ask a hundred times a second.
-final class Roster: Sendable {
-  /// The whole process asks the same daemons.
-  static let shared = Roster()
-
-  private struct List {
-    let at: ContinuousClock.Instant
-    let phones: [ListedPhone]
-  }
-  private let lists = Guarded<[String: List]>([:])
-  private let freshness: Duration
-
-  init(freshness: Duration = .seconds(1)) { self.freshness = freshness }
-
-  func phone(_ udid: UDID, on mux: Mux, by deadline: Deadline) throws(PhoneError) -> ListedPhone {
-    let key = mux.address.description
-    let asked = ContinuousClock.now
-    if let known = lists.with({ $0[key] }), asked - known.at < freshness,
-      let phone = known.phones.first(where: { $0.udid == udid })
-    {
-      return phone
-    }
-    let phones = try mux.list(by: deadline)
-    lists.with { $0[key] = List(at: asked, phones: phones) }
-    guard let phone = phones.first(where: { $0.udid == udid }) else { throw .absent(udid) }
-    return phone
-  }
-
-  func forget(_ address: MuxAddress) { lists.with { $0[address.description] = nil } }
 }
