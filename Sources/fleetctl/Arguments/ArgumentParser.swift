@@ -33,16 +33,21 @@ struct ArgumentParser: Sendable {
       guard !words.isEmpty else { return .help(nil) }
       return .help(try command(named: words.joined(separator: " ")))
     }
-    var command = try command(named: name)
     if let word = rest.first, let inner = commands.first(where: { $0.name == "\(name) \(word)" }) {
       rest.removeFirst()
-      command = inner
+      return try parse(rest, of: inner, globals: globals)
     }
-    return try parse(rest, of: command, globals: globals)
+    return try parse(rest, of: try command(named: name, before: rest.first), globals: globals)
   }
 
-  private func command(named name: String) throws(UsageError) -> CommandSpec {
+  private func command(named name: String, before next: String? = nil) throws(UsageError) -> CommandSpec {
     if let command = commands.first(where: { $0.name == name }) { return command }
+    let inner = commands.map(\.name).filter { $0.hasPrefix("\(name) ") }
+    if !inner.isEmpty {
+      guard let next, !next.hasPrefix("-") else { throw .halfACommand(name, commands: inner) }
+      let near = Nearness.nearest(to: "\(name) \(next)", among: inner) ?? inner.first
+      throw .unknownCommand("\(name) \(next)", near: near.map { "'\($0)'" })
+    }
     if let meanwhile = later[name] { throw .commandNotBuilt(name, meanwhile: meanwhile) }
     throw .unknownCommand(
       name, near: Nearness.nearest(to: name, among: commands.map(\.name) + ["help"]).map { "'\($0)'" })
@@ -120,6 +125,9 @@ struct ArgumentParser: Sendable {
       let taken = Array(rest.prefix(count))
       if positional.isBody, let odd = taken.first(where: { $0.hasPrefix("-") || $0.isEmpty }) {
         throw .hyphenBody(odd, command: command.name)
+      }
+      if !positional.choices.isEmpty, let odd = taken.first(where: { !positional.choices.contains($0) }) {
+        throw .notAnArgument(odd, choices: positional.choices, command: command.name)
       }
       invocation.positionals[positional.label] = taken
       rest = rest.dropFirst(count)

@@ -36,6 +36,8 @@ struct PositionalSpec: Equatable, Sendable {
   var count = Count.one
   /// Names a phone: must not begin with a hyphen, also after `--`.
   var isBody = false
+  /// The only texts taken; empty where any is.
+  var choices: [String] = []
 
   static let body = PositionalSpec(
     label: "BODY", help: "a name from fleet.yaml, a UDID, or an unambiguous start of either", isBody: true)

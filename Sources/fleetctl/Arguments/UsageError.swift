@@ -11,6 +11,9 @@ enum UsageError: Error, Equatable, Sendable {
   /// `wanted` is a noun phrase such as "a number from 1 to 256".
   case badValue(option: String, value: String, wanted: String, command: String?)
   case missingArgument(String, command: String)
+  case notAnArgument(String, choices: [String], command: String)
+  /// A word that only stands before others, without one of them.
+  case halfACommand(String, commands: [String])
   case unexpectedArgument(String, command: String, near: String?)
   case hyphenBody(String, command: String)
   /// Options or arguments that exclude or need each other; the first two parts of the sentence.
@@ -46,6 +49,12 @@ enum UsageError: Error, Equatable, Sendable {
       "--\(option) cannot be \(quoted(value)). It takes \(wanted). \(next(command))"
     case .missingArgument(let label, let command):
       "\(quoted(command)) needs \(label). The command line ends before it. \(next(command))"
+    case .notAnArgument(let typed, let choices, let command):
+      "\(quoted(command)) does not take \(quoted(typed)). It takes one of \(choices.joined(separator: ", ")). "
+        + next(command)
+    case .halfACommand(let word, let commands):
+      "\(quoted(word)) is no command by itself. It stands before another word: \(commands.joined(separator: ", ")). "
+        + next(commands.first)
     case .unexpectedArgument(let typed, let command, let near):
       "\(quoted(command)) does not take \(quoted(typed)). \(guess(near)) \(next(command))"
     case .hyphenBody(let typed, let command):

@@ -29,7 +29,7 @@ struct Bench: Sendable {
   }
 
   /// --mux, else USBMUXD_SOCKET_ADDRESS, else the system's socket.
-  private static func address(_ context: Context) throws(Complaint) -> MuxAddress {
+  static func address(_ context: Context) throws(Complaint) -> MuxAddress {
     let command = context.invocation.command.name
     if let text = context.invocation.value("mux") {
       guard let address = MuxAddress(text) else {
@@ -109,7 +109,7 @@ extension Complaint {
   static let noApp = Complaint(
     .usage,
     "No app is named. fleet.yaml has no app: {bundle: …}, or there is no fleet.yaml. "
-      + "Write that line into it; a later version writes the file: fleetctl init --app BUNDLE.")
+      + "Write that line into it, or a new file: fleetctl init --app BUNDLE.")
 }
 
 extension Invocation {

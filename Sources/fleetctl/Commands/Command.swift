@@ -25,7 +25,8 @@ enum Commands {
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command, RunCommand.command,
-    LintCommand.command, VirtualCommand.command, VirtualDoCommand.command, VirtualJournalCommand.command,
+    LintCommand.command, InitCommand.command, ConfigShowCommand.command, VirtualCommand.command,
+    VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
@@ -35,7 +36,6 @@ enum Commands {
     "outcomes": "fleetctl devices", "runs": "fleetctl run --json", "compare": "fleetctl run --json",
     "hold": "fleetctl help",
     "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
-    "init": "fleetctl help launch", "config": "fleetctl help launch", "pair": "idevicepair pair",
-    "unpair": "idevicepair unpair", "mount": "ideviceimagemounter", "completions": "fleetctl help",
+    "pair": "idevicepair pair", "unpair": "idevicepair unpair", "mount": "ideviceimagemounter",
   ]
 }

@@ -76,7 +76,7 @@ enum LaunchCommand {
   private static func canBeWaitedFor(_ error: PhoneError) -> Bool {
     switch error {
     case .launchRefused(_, .locked, _), .absent, .lost, .silent, .noMux, .deadMux, .muxSilent: true
-    case .untrusted(_, .lockedBeforeFirstUnlock): true
+    case .untrusted(_, .lockedBeforeFirstUnlock), .untrusted(_, .pending), .untrusted(_, .untrusted): true
     case .launchRefused, .untrusted, .notASocket, .muxForbidden, .host, .networkOnly, .tls, .badReply, .lockdown,
       .refused, .ended, .badRequest:
       false

@@ -7,20 +7,34 @@ import Wire
 enum DevicesCommand {
   static let spec = CommandSpec(
     name: "devices", summary: "every attached phone: trust, lock, app, door",
-    options: [.wait("wait so long for a phone, or for every body of fleet.yaml, to be attached")],
-    later: ["watch"],
+    options: [
+      .flag("watch", "go on with a line for each change, until a signal"),
+      .wait("wait so long for a phone, or for every body of fleet.yaml, to be attached"),
+    ],
     notes: [
       "Columns: udid, name, model, iOS, transport, trust, lock, app, door. A phone that could not be asked keeps its "
         + "line, and standard error says why. Exit codes: 0 also for no phone or sick ones, 3 when the daemon cannot "
         + "be asked.",
       "app: front (its hello says so), running, not-running, not-installed, unknown. door: answers, silent, unknown.",
+      "--watch asks every phone anew each 10 s. Its objects have two more keys: at, and event (attached, changed, "
+        + "detached, daemon-lost, daemon-back). After daemon-lost nothing is known of any phone; those that are there "
+        + "when it is back are attached anew.",
     ])
 
   static let command = Command(spec: spec) { context throws(Complaint) in
+    let wait = try context.usage { () throws(UsageError) in
+      if context.invocation.has("watch"), context.invocation.has("wait") {
+        throw .contradiction("--watch goes on by itself. --wait ends after its time.", command: spec.name)
+      }
+      return try context.invocation.duration("wait")
+    }
     let bench = try Bench(context)
-    let wait = try context.usage { () throws(UsageError) in try context.invocation.duration("wait") }
+    if context.invocation.has("watch") {
+      var watch = DevicesWatch(bench, context)
+      return try await watch.run()
+    }
     let phones = try await list(bench, wait: wait ?? .zero)
-    let visits = plan(phones, bench)
+    let visits = phones.map { visit($0, bench) }
     let reports = await visitAll(visits, mux: bench.mux)
     try tell(reports, context)
     for body in bench.configuration.bodies ?? [] where !phones.contains(where: { $0.udid == body.udid }) {
@@ -53,24 +67,23 @@ enum DevicesCommand {
     }
   }
 
-  private static func plan(_ phones: [ListedPhone], _ bench: Bench) -> [DeviceVisit] {
+  /// What is to be asked of a phone, by the settings that hold for it.
+  static func visit(_ phone: ListedPhone, _ bench: Bench) -> DeviceVisit {
     let configuration = bench.configuration
-    return phones.map { phone in
-      let entry = configuration.bodies?.first { $0.udid == phone.udid }
-      let door = entry?.door ?? configuration.door
-      let call = door.call(.hello)
-      return DeviceVisit(phone: phone, body: entry?.name, bundle: (entry?.app ?? configuration.app).bundle) {
-        deadline in
-        // A token that can't be read makes the door answer 401, which is an answer.
-        let token = (try? door.token())?.value
-        return DoorRequest(
-          port: door.port, method: call.line.method, target: call.line.target, token: token, deadline: deadline)
-      }
+    let entry = configuration.bodies?.first { $0.udid == phone.udid }
+    let door = entry?.door ?? configuration.door
+    let call = door.call(.hello)
+    return DeviceVisit(phone: phone, body: entry?.name, bundle: (entry?.app ?? configuration.app).bundle) {
+      deadline in
+      // A token that can't be read makes the door answer 401, which is an answer.
+      let token = (try? door.token())?.value
+      return DoorRequest(
+        port: door.port, method: call.line.method, target: call.line.target, token: token, deadline: deadline)
     }
   }
 
   /// Phones that are visited at once: each visit's time begins with it, and a large fleet's sessions share few cores.
-  private static let visitors = 48
+  static let visitors = 48
 
   /// Visits the phones side by side; each has its own limit.
   private static func visitAll(_ visits: [DeviceVisit], mux: MuxAddress) async -> [DeviceReport] {
@@ -106,8 +119,7 @@ enum DevicesCommand {
     }
     for report in reports {
       guard let error = report.facts.error else { continue }
-      let name = report.name.map { "\($0.printable): " } ?? ""
-      output.complain(name + error.sentence.printable)
+      output.complain(report.complaint(error))
     }
   }
 }
