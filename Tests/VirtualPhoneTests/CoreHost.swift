@@ -59,7 +59,7 @@ final class TestFleet: Sendable {
   func lockdown(_ phone: VirtualPhone? = nil) throws -> LockdownHost {
     let phone = phone ?? first
     let id = phone.state.with { Int64($0.deviceID) }
-    return LockdownHost(try mux().connected(id, port: LockdownServer.port))
+    return LockdownHost(try mux().connected(id, port: LockdownServer.port), keeping: self)
   }
 
   /// The pair record that the mux holds for the phone.
@@ -133,9 +133,12 @@ final class MuxHost: Sendable {
 final class LockdownHost {
   let socket: Socket
   private(set) var stream: any ByteStream
+  /// The fleet, which ends with its last reference.
+  private let fleet: TestFleet?
 
-  init(_ socket: Socket) {
+  init(_ socket: Socket, keeping fleet: TestFleet? = nil) {
     self.socket = socket
+    self.fleet = fleet
     stream = socket
   }
 
@@ -179,11 +182,13 @@ final class LockdownHost {
     return id
   }
 
-  func startTLS(_ record: Plist, certificate: String = "Root", newest: TLSContext.Version = .tls13) throws {
+  func startTLS(
+    _ record: Plist, certificate: String = "Root", newest: TLSContext.Version = .tls13, by deadline: Deadline? = nil
+  ) throws {
     let context = try TLSContext.client(
       certificatePEM: try #require(record["\(certificate)Certificate"]?.bytes),
       keyPEM: try #require(record["\(certificate)PrivateKey"]?.bytes), newest: newest)
-    stream = try TLSStream.connect(on: socket, context, by: .after(soon))
+    stream = try TLSStream.connect(on: socket, context, by: deadline ?? .after(soon))
   }
 
   /// Goes on in clear on the same socket.

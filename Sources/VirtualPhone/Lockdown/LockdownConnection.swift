@@ -6,6 +6,10 @@ final class LockdownConnection {
   /// The largest request of any host is a pair record, a few kilobytes.
   static let messageLimit = 1 << 20
   private static let patience = Duration.seconds(30)
+  /// A host that has no session and says nothing for so long, in phone time, is hung up on.
+  ///
+  /// - Source: protocol/classic.md 2.2: seen after 30 to 60 s; the exact value is assumed.
+  static let idleLimit = Duration.seconds(45)
 
   /// A session that is open on this connection.
   struct Session {
@@ -33,10 +37,15 @@ final class LockdownConnection {
     while let message = receive() {
       guard let request = Self.plist(message), request.dictionary != nil else { return }
       let name = request["Request"]?.string ?? ""
-      guard pretend(before: name) else { return }
+      let fault = phone.state.with { $0.takeFault(for: name) }
+      if let fault, !fault.fault.isLate, fault.kind == .hang || fault.kind == .close {
+        // The request is not even looked at.
+        if fault.kind == .hang { socket.drain() }
+        return
+      }
       let answer = answer(name, request)
       note(name, request, answer)
-      guard send(answer.bytes), carryOn(after: answer) else { return }
+      guard deliver(answer, fault), carryOn(after: answer) else { return }
     }
   }
 
@@ -53,12 +62,13 @@ final class LockdownConnection {
   }
 
   private func header() throws(StreamError) -> [UInt8] {
-    let first = try stream.read(max: ServiceFrame.headerSize, by: .never)
+    let limit = session == nil ? phone.clock.deadline(after: Self.idleLimit) : .never
+    let first = try stream.read(max: ServiceFrame.headerSize, by: limit)
     if first.isEmpty, tls != nil, session == nil {
       // After StopSession the host says goodbye to TLS and may go on in clear.
       tls = nil
       stream = socket
-      return try socket.read(exactly: ServiceFrame.headerSize, by: .never)
+      return try socket.read(exactly: ServiceFrame.headerSize, by: limit)
     }
     if first.isEmpty { throw .closed }
     return first + (try stream.read(exactly: ServiceFrame.headerSize - first.count, by: .after(Self.patience)))
@@ -88,9 +98,9 @@ final class LockdownConnection {
       tls?.endSending()
       return true
     case .startTLS(let session):
-      guard pretend(before: "TLS") else { return false }
+      guard pretendBeforeTLS() else { return false }
       do throws(StreamError) {
-        let stream = try server.handshake(on: socket, session.pairing)
+        let stream = try server.handshake(on: socket, session.pairing, for: .session)
         self.session = session
         tls = stream
         self.stream = stream
@@ -102,34 +112,36 @@ final class LockdownConnection {
     }
   }
 
-  /// Plays a fault that somebody has put in the way of this request.
-  ///
+  // MARK: - Faults
+
   /// - Returns: false when the connection is over.
-  private func pretend(before request: String) -> Bool {
-    guard let fault = phone.state.with({ $0.takeFault(for: request) }) else { return true }
-    switch fault.kind {
-    case .error: return true
+  private func deliver(
+    _ answer: LockdownAnswer, _ fault: (kind: LockdownFault.Kind, fault: LockdownFault)?
+  ) -> Bool {
+    guard let fault else { return send(answer.bytes) }
+    let spoilt = SpoiltAnswer(
+      kind: fault.kind, fault: fault.fault, stream: stream, socket: socket, clock: phone.clock)
+    switch spoilt.send(answer) {
+    case .goOn: return true
     case .close: return false
     case .hang:
-      // Only a cable, a reboot or the fleet's end finishes this.
-      while true {
-        do throws(StreamError) {
-          if try socket.read(max: 4096, by: .never).isEmpty { return false }
-        } catch {
-          return false
-        }
-      }
-    case .garbage:
-      return send(Array("<plist><dict><key>no".utf8)) && false
-    case .half:
-      do throws(StreamError) { try stream.write([0, 0], by: .after(Self.patience)) } catch { return false }
+      // Only the host, a cable, a reboot or the fleet's end finishes this.
+      socket.drain()
       return false
     }
   }
 
+  /// Plays a fault that stands in the place of the session's handshake.
+  ///
+  /// - Returns: false when the connection is over.
+  private func pretendBeforeTLS() -> Bool {
+    guard let fault = phone.state.with({ $0.takeFault(for: LockdownFault.tls) }) else { return true }
+    return deliver(LockdownAnswer(body: [:]), fault) && false
+  }
+
   private func note(_ name: String, _ request: Plist, _ answer: LockdownAnswer) {
     var details: [String: JSON] = ["request": .string(String(name.prefix(64)))]
-    for (key, field) in [("domain", "Domain"), ("key", "Key"), ("service", "Service")] {
+    for (key, field) in [("domain", "Domain"), ("key", "Key"), ("service", "Service"), ("label", "Label")] {
       if let text = request[field]?.string { details[key] = .string(String(text.prefix(128))) }
     }
     if let error = answer.error { details["error"] = .string(error) }

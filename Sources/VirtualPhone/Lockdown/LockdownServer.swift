@@ -51,9 +51,19 @@ final class LockdownServer: Sendable {
   /// - Throws: also when the host presents no certificate, or one that is not of this pairing. Certificates are compared
   ///   by their bytes: their names are empty, so no chain can be built.
   func handshake(
-    on socket: Socket, _ pairing: Pairing, sessionTickets: Bool = true
+    on socket: Socket, _ pairing: Pairing, for place: TLSPlace, sessionTickets: Bool = true
   ) throws(StreamError) -> TLSStream {
+    if let fault = phone.state.with({ $0.takeTLSFault(at: place) }) {
+      phone.record("tls-fault", ["kind": .string(fault.kind.rawValue), "step": .string(fault.step.rawValue)])
+      return try handshake(on: socket, pairing, sessionTickets: sessionTickets, with: fault)
+    }
     let context = try contexts.server(pairing.deviceCertificate, sessionTickets: sessionTickets)
+    return try handshake(on: socket, pairing, context)
+  }
+
+  func handshake(
+    on socket: Socket, _ pairing: Pairing, _ context: TLSContext
+  ) throws(StreamError) -> TLSStream {
     let stream = try TLSStream.accept(on: socket, context, by: .after(.seconds(60)))
     let presented = stream.peerCertificate
     guard let presented, presented == pairing.rootCertificate || presented == pairing.hostCertificate else {

@@ -13,7 +13,8 @@ extension LockdownConnection {
     let (server, phone) = (server, phone)
     let port = server.services.open(for: name) { socket in
       guard
-        let stream = server.stream(on: socket, for: pairing, clearAfterHandshake: service.needs.clearAfterHandshake)
+        let stream = server.stream(
+          on: socket, of: name, for: pairing, clearAfterHandshake: service.needs.clearAfterHandshake)
       else { return }
       phone.record("service-connected", ["service": .string(name)])
       service.serve(ServiceConnection(phone: phone, service: name, stream: stream))
@@ -41,11 +42,11 @@ extension LockdownServer {
   ///
   /// - Returns: nil when the handshake failed or the host is not the one that is trusted.
   fileprivate func stream(
-    on socket: Socket, for pairing: Pairing?, clearAfterHandshake: Bool
+    on socket: Socket, of name: String, for pairing: Pairing?, clearAfterHandshake: Bool
   ) -> (any ByteStream)? {
     guard let pairing else { return socket }
     do throws(StreamError) {
-      let stream = try handshake(on: socket, pairing, sessionTickets: !clearAfterHandshake)
+      let stream = try handshake(on: socket, pairing, for: .service(name), sessionTickets: !clearAfterHandshake)
       return clearAfterHandshake ? socket : stream
     } catch {
       phone.record("tls-failed", ["reason": .string(error.sentence)])

@@ -5,6 +5,7 @@ final class TLSContexts: Sendable {
   private struct Key: Hashable {
     let certificate: [UInt8]
     let tickets: Bool
+    let newest: TLSContext.Version
   }
 
   /// More hosts than any lab has; beyond it they are simply made anew.
@@ -15,11 +16,13 @@ final class TLSContexts: Sendable {
   init(keys: FleetKeys) { devicePrivateKey = keys.devicePrivateKey }
 
   /// - Throws: when the certificate is unreadable or is not over the phone's own key.
-  func server(_ deviceCertificate: [UInt8], sessionTickets: Bool = true) throws(StreamError) -> TLSContext {
-    let key = Key(certificate: deviceCertificate, tickets: sessionTickets)
+  func server(
+    _ deviceCertificate: [UInt8], sessionTickets: Bool = true, newest: TLSContext.Version = .tls13
+  ) throws(StreamError) -> TLSContext {
+    let key = Key(certificate: deviceCertificate, tickets: sessionTickets, newest: newest)
     if let context = made.with({ $0[key] }) { return context }
     let context = try TLSContext.server(
-      certificatePEM: deviceCertificate, keyPEM: devicePrivateKey, sessionTickets: sessionTickets)
+      certificatePEM: deviceCertificate, keyPEM: devicePrivateKey, newest: newest, sessionTickets: sessionTickets)
     made.with {
       if $0.count >= Self.limit { $0.removeAll() }
       $0[key] = context

@@ -51,36 +51,65 @@ extension DeviceActions {
     },
     PhoneAction(
       name: "lockdown-fault",
-      summary: "break lockdown before it answers: kind=close|hang|garbage|half, request=NAME (TLS: the session's "
-        + "handshake; all: every one), count=N; clear=yes takes all faults back",
-      keys: ["kind", "request", "count", "clear"]
+      summary: "lockdown answers wrongly: kind=\(LockdownFault.Kind.allCases.map(\.rawValue).joined(separator: "|")), "
+        + "request=NAME (StartSession if not given; TLS: in place of the session's handshake; all: every one), "
+        + "when=before|after (close and hang: before the request is looked at, or once it is answered), size=N (bytes of "
+        + "huge, levels of deep), pause=TIME (of drip), count=N; clear=yes takes all faults back",
+      keys: ["kind", "request", "when", "size", "pause", "count", "clear"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
-      let kinds: [(String, LockdownFault.Kind)] = [
-        ("close", .close), ("hang", .hang), ("garbage", .garbage), ("half", .half),
-      ]
-      let word = try values.word("kind", of: kinds.map(\.0), else: "close")
-      try phone.add(fault: kinds.first { $0.0 == word }?.1 ?? .close, values)
+      let word = try values.word("kind", of: LockdownFault.Kind.allCases.map(\.rawValue), else: "close")
+      try phone.add(fault: .fault(LockdownFault.Kind(rawValue: word) ?? .close), values)
+    },
+    PhoneAction(
+      name: "tls-fault",
+      summary: "TLS handshakes of the phone go wrong: kind=hang|close|alert|tls10 (only that version), step=hello (the "
+        + "host's first message has come)|flight (in the middle of the phone's first)|finished (the phone does not "
+        + "finish)|after, on=session|services|all or service=NAME, count=N; clear=yes takes all of them back",
+      keys: ["kind", "step", "on", "service", "count", "clear"]
+    ) { phone, values throws(ActionError) in
+      let values = ActionValues(values)
+      let kinds = TLSFault.Kind.allCases.map(\.rawValue)
+      let steps = TLSFault.Step.allCases.map(\.rawValue)
+      let places = [TLSFault.session, TLSFault.services, TLSFault.everywhere]
+      let place = try values.word("on", of: places, else: places[0])
+      let fault = TLSFault(
+        kind: .init(rawValue: try values.word("kind", of: kinds, else: kinds[0])) ?? .hang,
+        step: .init(rawValue: try values.word("step", of: steps, else: steps[0])) ?? .hello,
+        place: try values["service"].map { name throws(ActionError) in try DeviceServices.known(name) } ?? place,
+        left: try values.integer("count", in: 1...1_000_000))
+      let clears = try values.flag("clear", else: false)
+      phone.state.with {
+        if clears {
+          $0.tlsFaults = []
+        } else {
+          $0.tlsFaults.removeAll { $0.place == fault.place }
+          $0.tlsFaults.append(fault)
+        }
+      }
     },
   ]
 }
 
 extension VirtualPhone {
-  fileprivate func add(fault kind: LockdownFault.Kind, _ values: ActionValues) throws(ActionError) {
+  fileprivate func add(fault effect: LockdownFault.Effect, _ values: ActionValues) throws(ActionError) {
     let requests = [
       "StartSession", "GetValue", "SetValue", "RemoveValue", "QueryType", "Pair", "ValidatePair", "Unpair",
-      "StopSession", "StartService", "TLS", LockdownFault.anyRequest,
+      "StopSession", "StartService", LockdownFault.tls, LockdownFault.anyRequest,
     ]
     let word = try values.word("request", of: requests, else: requests[0])
-    let request = values["service"] ?? word
-    let count = try values.integer("count", in: 1...1_000_000)
-    let clears = try values.flag("clear", else: false)
+    var fault = LockdownFault(effect: effect, request: values["service"] ?? word)
+    fault.left = try values.integer("count", in: 1...1_000_000)
+    fault.isLate = try values.word("when", of: ["before", "after"], else: "before") == "after"
+    fault.size = try values.integer("size", in: 1...Int(UInt32.max) / 32)
+    fault.pause = try values.duration("pause") ?? fault.pause
+    let (clears, added) = (try values.flag("clear", else: false), fault)
     state.with {
       if clears {
         $0.lockdownFaults = []
       } else {
-        $0.lockdownFaults.removeAll { $0.request == request }
-        $0.lockdownFaults.append(LockdownFault(kind: kind, request: request, left: count))
+        $0.lockdownFaults.removeAll { $0.request == added.request }
+        $0.lockdownFaults.append(added)
       }
     }
   }

@@ -29,6 +29,8 @@ public struct PhoneState: Sendable {
   /// What somebody has put in place of lockdown's own values.
   var overrides: [LockdownName: LockdownOverride] = [:]
   var lockdownFaults: [LockdownFault] = []
+  /// Handshakes that go wrong.
+  var tlsFaults: [TLSFault] = []
   /// Connections that break off.
   var cuts: [PortCut] = []
   /// How long the phone lets the mux wait.
