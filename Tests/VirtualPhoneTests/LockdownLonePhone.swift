@@ -28,7 +28,7 @@ final class LonePhone {
       identity: PhoneIdentity(index: 0, preset: preset), preset: preset, clock: clock, journal: Journal(clock: clock))
     let keys = try FleetKeys.shared.get()
     server = LockdownServer(
-      phone: phone, keys: keys, contexts: TLSContexts(keys: keys), catalogue: [Echo(needs: needs)])
+      phone: phone, keys: keys, contexts: TLSContexts(keys: keys), catalogue: [Echo(needs: needs)], idleFloor: .zero)
     phone.connect(server)
     server.start()
     server.trustFleetHost()

@@ -62,7 +62,8 @@ final class LockdownConnection {
   }
 
   private func header() throws(StreamError) -> [UInt8] {
-    let limit = session == nil ? phone.clock.deadline(after: Self.idleLimit) : .never
+    let limit =
+      session == nil ? max(phone.clock.deadline(after: Self.idleLimit), .after(server.idleFloor)) : .never
     let first = try stream.read(max: ServiceFrame.headerSize, by: limit)
     if first.isEmpty, tls != nil, session == nil {
       // After StopSession the host says goodbye to TLS and may go on in clear.

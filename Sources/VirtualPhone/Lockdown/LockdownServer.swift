@@ -12,10 +12,14 @@ final class LockdownServer: Sendable {
   let catalogue: [any DeviceService]
   /// The ports that StartService has given out.
   let services: ServicePorts
+  /// Host time that an idle connection has at least: a host cannot think faster because the phones' clocks do.
+  let idleFloor: Duration
 
   init(
-    phone: VirtualPhone, keys: FleetKeys, contexts: TLSContexts, catalogue: [any DeviceService] = DeviceServices.all
+    phone: VirtualPhone, keys: FleetKeys, contexts: TLSContexts, catalogue: [any DeviceService] = DeviceServices.all,
+    idleFloor: Duration = .seconds(5)
   ) {
+    self.idleFloor = idleFloor
     self.catalogue = catalogue
     self.phone = phone
     self.keys = keys

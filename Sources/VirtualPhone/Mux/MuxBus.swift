@@ -138,7 +138,8 @@ final class MuxBus: Sendable {
       let old = slot.entries
       var fresh: [MuxEntry] = []
       slot.entries = state.manners.links(of: listing).map { link in
-        if let kept = old.first(where: { $0.link == link && $0.address == listing.address }) { return kept }
+        let kept = old.first { $0.link == link && (link != .network || $0.address == listing.address) }
+        if let kept { return kept }
         fresh.append(Self.entry(link, of: phone, in: &state))
         return fresh[fresh.count - 1]
       }

@@ -3,7 +3,7 @@ import Wire
 
 /// What can be made to happen to the phone itself, its cable and its mux.
 enum DeviceActions {
-  static let all: [PhoneAction] = power + cable + trust + values + faults + mux + connections
+  static let all: [PhoneAction] = power + cable + trust + values + faults + services + mux + connections
 
   // MARK: - Lock and power
 
@@ -24,14 +24,17 @@ enum DeviceActions {
     PhoneAction(
       name: "reboot",
       summary: "off the bus, the app dead, back under a new number (for=TIME, now if not given; back=no stays away; "
-        + "first-unlock=password-protected|invalid-host-id|session-only, what a host meets until then)",
-      keys: ["for", "back", "first-unlock"]
+        + "first-unlock=password-protected|invalid-host-id|session-only, what a host meets until then; unlock=TIME: the "
+        + "passcode is entered so long after it is back)",
+      keys: ["for", "back", "first-unlock", "unlock"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
       let words = PhoneState.BeforeFirstUnlock.allCases.map(\.rawValue)
       let word = try values.word("first-unlock", of: words, else: words[0])
       phone.state.with { $0.beforeFirstUnlock = PhoneState.BeforeFirstUnlock(rawValue: word) ?? .passwordProtected }
-      phone.reboot(away: try values.duration("for") ?? .zero, comesBack: try values.flag("back", else: true))
+      let unlock = try values.duration("unlock")
+      phone.reboot(
+        away: try values.duration("for") ?? .zero, comesBack: try values.flag("back", else: true), unlocked: unlock)
     },
     PhoneAction(
       name: "battery", summary: "percent=0…100, charging=yes|no, temperature=DEGREES (Celsius), cycles=COUNT",
@@ -76,11 +79,19 @@ enum DeviceActions {
       let isHidden = try !values.flag("listed", else: true)
       switch try values.word("when", of: ["now", "listen"], else: "now") {
       case "listen": phone.bus.attachOnListen(phone)
-      default: phone.bus.attach(phone, isHidden: isHidden)
+      default:
+        if isHidden { phone.bus.attach(phone, isHidden: true) } else { phone.plugIn() }
       }
     },
-    PhoneAction(name: "detach", summary: "pull the cable: every connection to the phone ends", keys: []) { phone, _ in
-      phone.unplug()
+    PhoneAction(
+      name: "detach",
+      summary:
+        "pull the cable: every connection to the phone ends (after=TIME, now if not given; for=TIME: it is plugged "
+        + "in again, under a new number)",
+      keys: ["after", "for"]
+    ) { phone, values throws(ActionError) in
+      let values = ActionValues(values)
+      phone.unplug(after: try values.duration("after") ?? .zero, for: try values.duration("for"))
     },
     PhoneAction(
       name: "list-as",
@@ -113,12 +124,15 @@ enum DeviceActions {
     PhoneAction(
       name: "trust",
       summary: "mode=now: phone and mux know each other · ask: no record, the dialog shows (answers=N: Trust is tapped "
-        + "after N requests) · accept: Trust is tapped · deny: refused · forget: only the phone has forgotten",
-      keys: ["mode", "answers"]
+        + "after N requests, after=TIME: after that time, replug=TIME: the phone then leaves and is back so much later, "
+        + "trusted) · accept: Trust is tapped · deny: refused · forget: only the phone has forgotten",
+      keys: ["mode", "answers", "after", "replug"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
       let mode = try values.word("mode", of: ["now", "ask", "accept", "deny", "forget"], else: "now")
+      let (delay, gap) = (try values.duration("after"), try values.duration("replug"))
       phone.trust(mode, pendingAnswers: try values.integer("answers", in: 0...1_000_000))
+      if mode == "ask", delay != nil || gap != nil { phone.tapTrust(after: delay ?? .zero, replugged: gap) }
     },
     PhoneAction(
       name: "untrust", summary: "neither the phone nor the mux has a record of the other", keys: []

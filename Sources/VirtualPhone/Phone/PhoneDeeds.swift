@@ -17,6 +17,7 @@ extension VirtualPhone {
   }
 
   func unlock() {
+    plan(.unlock, nil)
     let (changed, isFirst) = state.with {
       let before = ($0.locked, !$0.unlockedSinceBoot)
       $0.locked = false
@@ -31,8 +32,10 @@ extension VirtualPhone {
 
   /// Off the bus and back under a new number; locked until the first unlock where a passcode is set.
   ///
-  /// - Parameter away: phone time until it is back.
-  func reboot(away: Duration, comesBack: Bool) {
+  /// - Parameters:
+  ///   - away: phone time until it is back.
+  ///   - unlocked: phone time from then on until somebody enters the passcode; nil: nobody does.
+  func reboot(away: Duration, comesBack: Bool, unlocked: Duration? = nil) {
     unplug()
     lockdown?.services.closeAll()
     let bootedAt = clock.now + away
@@ -45,36 +48,67 @@ extension VirtualPhone {
       $0.developerImageMounted = false
     }
     app.phoneRebooted()
-    guard comesBack else { return }
-    guard away > .zero else {
+    plan(.unlock, unlocked.map { (bootedAt + $0, { $0.unlock() }) })
+    if comesBack { plugIn(after: away) }
+  }
+
+  // MARK: - The cable
+
+  /// Plugs the cable in; what was due to happen to it before is off.
+  ///
+  /// - Parameter delay: phone time until then.
+  func plugIn(after delay: Duration = .zero) {
+    guard delay > .zero else {
+      plan(.cable, nil)
       bus.attach(self)
       return
     }
-    let ticket = timers.schedule(at: bootedAt) { [weak self] in
-      guard let self else { return }
-      bus.attach(self)
-    }
-    self.comesBack.with { $0 = ticket }
+    plan(.cable, (clock.now + delay, { $0.bus.attach($0) }))
   }
 
-  /// Pulls the cable, also of a phone that is off the bus because it restarts.
+  /// Pulls the cable, also of a phone that is off the bus because it restarts; what was due to happen to it is off.
   func unplug() {
-    stayAway()
+    plan(.cable, nil)
     bus.detach(self)
   }
 
-  /// A phone that restarts does not come back by itself.
-  func stayAway() {
-    let ticket = comesBack.with {
-      let ticket = $0
-      $0 = nil
-      return ticket
+  /// - Parameters:
+  ///   - delay: phone time until the cable is pulled.
+  ///   - away: phone time until it is plugged in again; nil: it is not.
+  func unplug(after delay: Duration, for away: Duration?) {
+    guard delay > .zero else {
+      unplug()
+      if let away { plugIn(after: away) }
+      return
     }
-    timers.cancel(ticket)
+    plan(.cable, (clock.now + delay, { $0.unplug(after: .zero, for: away) }))
   }
 
+  /// Puts something in the place of what was due.
+  ///
+  /// - Parameter due: a moment of phone time, and what happens then; nil for nothing.
+  func plan(
+    _ kind: Plan, _ due: (at: Duration, deed: @Sendable (VirtualPhone) -> Void)?
+  ) {
+    let ticket = due.map { due in
+      timers.schedule(at: due.at) { [weak self] in
+        guard let self else { return }
+        due.deed(self)
+      }
+    }
+    let before = plans.with {
+      let before = $0[kind]
+      $0[kind] = ticket
+      return before
+    }
+    timers.cancel(before)
+  }
+
+  // MARK: - Trust
+
   /// - Parameter mode: a word of the action `trust`.
-  func trust(_ mode: String, pendingAnswers: Int?) {
+  func trust(_ mode: String, pendingAnswers: Int? = nil) {
+    plan(.tap, nil)
     switch mode {
     case "now":
       untrust()
@@ -101,6 +135,25 @@ extension VirtualPhone {
     default:
       state.with { $0.pairings = [:] }
     }
+  }
+
+  /// Somebody taps Trust after so much phone time, if the dialog still shows then.
+  ///
+  /// - Parameter gap: the phone leaves the bus at that and is back after so much phone time, with a record that works;
+  ///   nil: it stays.
+  func tapTrust(after delay: Duration, replugged gap: Duration?) {
+    plan(
+      .tap,
+      (
+        clock.now + delay,
+        { phone in
+          guard phone.state.with({ $0.trust == .pending }) else { return }
+          guard let gap else { return phone.trust("accept") }
+          phone.unplug()
+          phone.trust("now")
+          phone.plugIn(after: gap)
+        }
+      ))
   }
 
   func untrust() {

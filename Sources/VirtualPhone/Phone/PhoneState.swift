@@ -31,6 +31,8 @@ public struct PhoneState: Sendable {
   var lockdownFaults: [LockdownFault] = []
   /// Handshakes that go wrong.
   var tlsFaults: [TLSFault] = []
+  var serviceFaults: [ServiceFault] = []
+  var debugServerForm = DebugServerForm.both
   /// Connections that break off.
   var cuts: [PortCut] = []
   /// How long the phone lets the mux wait.

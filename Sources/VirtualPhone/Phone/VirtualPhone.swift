@@ -17,8 +17,17 @@ public final class VirtualPhone: Sendable {
   private let server = Guarded(LockdownServer?.none)
   /// What is due at a moment of phone time; a fleet's phones share one.
   let timers: PhoneTimers
-  /// Set while a reboot keeps the phone off the bus.
-  let comesBack = Guarded(PhoneTimers.Ticket?.none)
+  /// What is due to happen to the phone by itself.
+  let plans = Guarded([Plan: PhoneTimers.Ticket]())
+
+  enum Plan: CaseIterable, Sendable {
+    /// The cable is pulled or plugged in.
+    case cable
+    /// Somebody taps Trust.
+    case tap
+    /// Somebody enters the passcode.
+    case unlock
+  }
 
   public var udid: UDID { identity.udid }
 
@@ -58,7 +67,7 @@ public final class VirtualPhone: Sendable {
 
   /// Ends all that runs or waits on the phone, for good.
   func end() {
-    stayAway()
+    for kind in Plan.allCases { plan(kind, nil) }
     app.shutDown()
     hands.stop()
     ports.closeAll()
