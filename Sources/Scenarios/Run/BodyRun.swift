@@ -31,13 +31,15 @@ struct BodyRun: Sendable {
 
   /// Runs them all, or until the task is cancelled; closes the link.
   func run(ios: String?) async {
+    let claim = link == nil ? .unneeded : await options.claim(body)
+    defer { if case .taken(let lease) = claim { lease.release() } }
     for scenario in scenarios {
       if Task.isCancelled { break }
       await emitter(
         .scenarioStarted(
           ScenarioStarted(body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1)))
       let began = options.clock.now
-      let judgement = await judge(scenario, ios: ios)
+      let judgement = await judge(scenario, ios: ios, claim)
       let verdict = Self.verdict(judgement, scenario.quarantine, body, options.today)
       await emitter(
         .scenarioFinished(
@@ -50,7 +52,10 @@ struct BodyRun: Sendable {
     link?.close()
   }
 
-  private func judge(_ scenario: Scenario, ios: String?) async -> Judgement {
+  private func judge(_ scenario: Scenario, ios: String?, _ claim: PhoneClaim) async -> Judgement {
+    if case .refused(let sentence) = claim {
+      return Judgement(word: .error, message: sentence, line: nil, recovery: nil)
+    }
     guard let link else {
       return Judgement(word: .error, message: PhoneError.absent(body.udid).sentence, line: nil, recovery: nil)
     }

@@ -23,6 +23,8 @@ public struct ScenarioRun: Sendable {
     /// The wall clock, in RFC 3339.
     public var wallClock: @Sendable () -> String = { WallClock.rfc3339() }
     public var files = Files.host
+    /// Takes a phone before the first scenario on it; it is let go of after the last.
+    public var claim: @Sendable (Body) async -> PhoneClaim = { _ in .unneeded }
     /// Values that no event may show, the door's tokens aside, which are taken out anyway.
     public var secrets: [Secret] = []
 
