@@ -1,3 +1,5 @@
+import DeviceBridge
+import Fleet
 import Glibc
 import Testing
 import Transport
@@ -48,8 +50,10 @@ final class TestFolder: Sendable {
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  deinit {
-    for name in names { unlink("\(path)/\(name)") }
+  deinit { Self.remove(path) }
+
+  private static func remove(_ path: String) {
+    for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
     rmdir(path)
   }
 
@@ -63,7 +67,9 @@ final class TestFolder: Sendable {
   }
 
   /// What is in it.
-  var names: [String] {
+  var names: [String] { Self.names(in: path) }
+
+  private static func names(in path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
     var names: [String] = []
@@ -101,6 +107,7 @@ final class TestPhones: Sendable {
     [
       "USBMUXD_SOCKET_ADDRESS": fleet.address.description, "FLEETCTL_VIRTUAL": folder.file("control"),
       "FLEETCTL_CONFIG": folder.write("version: 1\napp: {bundle: com.example.kiosk}\n", to: "fleet.yaml"),
+      "FLEETCTL_LOCK_FOLDER": folder.file("locks"), "STATE_DIRECTORY": folder.file("state"),
     ]
   }
 
@@ -112,6 +119,17 @@ final class TestPhones: Sendable {
     {
       try? await ContinuousClock().sleep(for: .milliseconds(5))
     }
+  }
+
+  /// Where the phones' locks are for commands that run in `environment`.
+  var locks: PhoneLocks { PhoneLocks(folder: folder.file("locks")) }
+
+  /// Holds a phone as another process would.
+  func hold(_ number: Int, as holder: Holder) async throws -> PhoneLease? {
+    let mux = try #require(MuxAddress(fleet.address.description))
+    let answer = try await locks.acquire(fleet.phones[number - 1].udid, on: mux, as: holder, wait: .after(.zero))
+    if case .taken(let lease, _) = answer { return lease }
+    return nil
   }
 
   func run(_ arguments: String..., stdout: ChildProcess.Stdout = .collected) async -> Fleetctl.Done {

@@ -1,3 +1,4 @@
+import Fleet
 import Glibc
 import Testing
 import Transport
@@ -217,5 +218,46 @@ import Wire
 
     #expect(done.ending == .exited(3))
     #expect(!done.output.err.contains("could not be written"))
+  }
+}
+
+@Suite(.serialized) struct `a run and others who hold a phone` {
+  static func events(_ done: Fleetctl.Done) -> [JSON] {
+    done.output.lines.compactMap { JSON(parsing: Array($0.utf8)) }
+  }
+
+  @Test func `is an error that names the holder when the wait is over`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write("scenario: s\nsteps:\n  - request: GET /hello\n", to: "s.yaml")
+    let lease = try await phones.hold(1, as: Holder(pid: 4711, user: "anna", purpose: .hold, reason: "new battery"))
+
+    let held = await phones.run("run", file, "--json", "--lock-wait", "100ms")
+    lease?.release()
+    let free = await phones.run("run", file, "--json", "--lock-wait", "100ms")
+
+    let finished = Self.events(held).first { $0["event"] == "scenario-finished" }
+    #expect(held.code == 3)
+    #expect(finished?["verdict"] == "error" && finished?["message"] == "held by anna (process 4711): new battery")
+    #expect(held.output.err.contains("is held by anna (process 4711): new battery; it is waited for."))
+    #expect(free.code == 0, "\(free.output.err)")
+  }
+
+  @Test func `waits for the phone, and holds it against others meanwhile`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write("scenario: s\nsteps:\n  - wait: 60s\n", to: "s.yaml")
+    let lease = try await phones.hold(1, as: Holder(pid: 4711, user: "anna", purpose: .revive))
+    let child = Fleetctl.start(["run", file, "--json"], environment: phones.environment)
+    #expect(await child.prints { $0.err.contains("is held by a revival that anna asked for") })
+
+    lease?.release()
+    #expect(await child.prints { $0.out.contains("scenario-started") })
+    let meanwhile = await phones.run("revive", phones.udid(1), "--json")
+    try phones.fleet.perform("kill-app", on: "1")
+    let silent = await phones.run("revive", phones.udid(1), "--json")
+    child.signal(SIGINT)
+
+    #expect(`fleetctl revive`.outcome(meanwhile) == "up")
+    #expect(silent.code == 1 && `fleetctl revive`.outcome(silent) == "held/run")
+    #expect(await child.ending(within: .seconds(5)) == .exited(130))
   }
 }

@@ -48,7 +48,7 @@ struct DoorCalls: Sendable {
     var body = try await bench.body(context.invocation.one("BODY"), wait: wait)
     let shaped: (request: DoorRequest, limit: Duration)
     do { shaped = try shape(body.door) } catch { throw Complaint(error) }
-    let secret = try configuredToken(body.door)
+    let secret = token == .configured ? try body.door.readToken() : nil
     var request = shaped.request
     request.token =
       switch token {
@@ -89,16 +89,6 @@ struct DoorCalls: Sendable {
     }
   }
 
-  private func configuredToken(_ door: DoorSettings) throws(Complaint) -> Secret? {
-    guard token == .configured else { return nil }
-    do { return try door.token() } catch {
-      throw Complaint(
-        .usage,
-        "The door's token cannot be read: \(error.description.printable). door: {token-file: …} in fleet.yaml names that "
-          + "file. Correct it, or send none: --token none.")
-    }
-  }
-
   private func tell(_ report: DoorReport, _ mask: Mask) throws(Complaint) -> ExitCode {
     if context.wantsJSON {
       try context.output.result(mask(report.json.line))
@@ -110,5 +100,17 @@ struct DoorCalls: Sendable {
     }
     if let sentence = report.sentence { throw Complaint(report.code, mask(sentence)) }
     return report.code
+  }
+}
+
+extension DoorSettings {
+  /// The door's token, where fleet.yaml names a file for it.
+  func readToken() throws(Complaint) -> Secret? {
+    do { return try token() } catch {
+      throw Complaint(
+        .usage,
+        "The door's token cannot be read: \(error.description.printable). door: {token-file: …} in fleet.yaml names that "
+          + "file. Correct it, or send none: fleetctl hello BODY --token none.")
+    }
   }
 }

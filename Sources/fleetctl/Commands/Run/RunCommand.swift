@@ -89,6 +89,8 @@ enum RunCommand {
     settings.clock = ScaledClock(scale: options.timeScale)
     settings.secrets = stage.secrets
     let mux = stage.mux
+    // Phones of this run's own are nobody else's.
+    if options.virtual == nil { settings.claim = claim(on: mux, wait: options.lockWait, context) }
     let run = ScenarioRun(
       scenarios: scenarios, bodies: stage.bodies, options: settings, lab: ProcessLab(environment: context.environment),
       connect: { PhoneLane($0, mux: mux) }, emit: { teller.tell($0) })
@@ -99,6 +101,27 @@ enum RunCommand {
     clock.cancel()
     teller.wipe()
     return try conclude(result, timeout: options.timeout, context, stop)
+  }
+
+  /// Keeps supervisor, other runs and people off a phone while its scenarios run.
+  private static func claim(
+    on mux: MuxAddress, wait: Duration, _ context: Context
+  ) -> @Sendable (Body) async -> PhoneClaim {
+    let (locks, output) = (PhoneLocks(environment: context.environment), context.output)
+    return { body in
+      do throws(HostTrouble) {
+        let answer = try await locks.acquire(body.udid, on: mux, as: .current(.run), wait: .after(wait)) { holder in
+          output.say("\(body.title) is held by \(holder.text); it is waited for.".printable)
+        }
+        switch answer {
+        case .taken(let lease, _): return .taken(lease)
+        case .held(let holder): return .refused("held by \(holder.text)")
+        case .cancelled: return .stopped
+        }
+      } catch {
+        return .refused(error.sentence)
+      }
+    }
   }
 
   /// Signs of life until the run ends, and its end when its time is over.

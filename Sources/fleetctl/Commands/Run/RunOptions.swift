@@ -13,6 +13,8 @@ struct RunOptions: Sendable {
   var timeScale: Double
   var expectedBodies: Int?
   var timeout: Duration?
+  /// Longest for a phone that somebody else holds; by default as long as a revival may take.
+  var lockWait = Duration.seconds(30)
   var label: String?
   var meta: [String: String]
 
@@ -27,13 +29,14 @@ struct RunOptions: Sendable {
     VirtualOptions.timeScale,
     .value("expect-bodies", "N", "run nothing, exit 3, unless so many phones are there"),
     .value("timeout", "DURATION", "stop then, undo what was arranged, and exit 3 unless something failed"),
+    .value("lock-wait", "DURATION", "wait so long for a phone that somebody holds (else 30s)"),
     .value("label", "L", "a name for this run"),
     .value("meta", "K=V", "something to remember with this run", repeats: true),
   ]
 
   /// Designed and not built yet.
   static let later = [
-    "attended", "retries", "repeat", "until-failure", "rerun-failed", "shuffle", "lock-wait", "expect-build",
+    "attended", "retries", "repeat", "until-failure", "rerun-failed", "shuffle", "expect-build",
     "fail-on-skip", "fail-on-flaky", "app", "port", "var", "report", "junit", "html",
   ]
 
@@ -53,6 +56,7 @@ struct RunOptions: Sendable {
     timeScale = try invocation.factor("time-scale", upTo: 10_000) ?? 1
     expectedBodies = try invocation.number("expect-bodies", in: 0...10_000)
     timeout = try invocation.duration("timeout")
+    if let wait = try invocation.duration("lock-wait") { lockWait = wait }
     label = invocation.value("label")
     meta = Dictionary(uniqueKeysWithValues: try invocation.pairs("meta").map { ($0.name, $0.value) })
     let command = invocation.command.name
