@@ -14,12 +14,12 @@ import time
 class Fleet:
     """`fleetctl virtual` as a child process; ended, and its folder removed, on leaving the `with` block."""
 
-    def __init__(self, executable, *, ios, tcp=False, time_scale=10):
+    def __init__(self, executable, *, ios, phones=None, tcp=False, time_scale=10):
         self.executable = os.path.abspath(executable)
         self.folder = tempfile.mkdtemp(prefix="fleetctl-crosscheck-")
         where = ["--listen", f"127.0.0.1:{free_port()}"] if tcp else ["--socket", f"{self.folder}/mux"]
         self.process = subprocess.Popen(
-            [self.executable, "virtual", "--phones", str(len(ios)), "--ios", ",".join(ios), "--control",
+            [self.executable, "virtual", "--phones", str(phones or len(ios)), "--ios", ",".join(ios), "--control",
              f"{self.folder}/control", "--time-scale", str(time_scale), *where],
             stdout=subprocess.PIPE, text=True)
         self.environment = dict(os.environ, HOME=self.folder, XDG_DATA_HOME=f"{self.folder}/data", NO_COLOR="1")

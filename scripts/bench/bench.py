@@ -1,0 +1,175 @@
+"""Measures fleetctl against the tools that people use today, in paired runs of whole processes.
+
+usage: bench.py PATH-OF-FLEETCTL PYMOBILEDEVICE3-OR-EMPTY OUTPUT.md
+
+Each pair runs A, then B, on the same virtual phones; medians and the ratios of the pairs are reported. The other side's
+load (the virtual phones' own CPU seconds) stands beside them, since both share one machine.
+"""
+
+import datetime
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Tests", "crosscheck"))
+sys.path.insert(0, os.path.dirname(__file__))
+
+from fleet import Fleet, eventually  # noqa: E402
+import forward  # noqa: E402
+
+IOS = ["15.8", "16.7", "17.6", "18.5", "26.1"]
+
+
+def main(fleetctl, pymobiledevice3, output):
+    rows = []
+    for measure in (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start):
+        rows += measure(fleetctl, pymobiledevice3)
+    rows += forward.rows(fleetctl)
+    rows += churn(fleetctl)
+    write(output, rows)
+    failed = [row for row in rows if row["holds"] is False]
+    for row in failed:
+        print(f"MISSED: {row['what']}: {row['result']} (wanted {row['wanted']})", file=sys.stderr)
+    sys.exit(1 if failed else 0)
+
+
+def row(what, result, wanted, holds, load=""):
+    print(f"{'ok  ' if holds else 'MISS' if holds is False else '--  '} {what}: {result} (wanted {wanted}) {load}", flush=True)
+    return {"what": what, "result": result, "wanted": wanted, "holds": holds, "load": load}
+
+
+def timed(command, environment):
+    """Wall seconds, CPU seconds and peak memory in MiB of one whole process."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return (time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)
+
+
+def cpu_seconds(pid):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mib(pid):
+    line = next(line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+def held(pid):
+    """Descriptors and threads of a process."""
+    return len(os.listdir(f"/proc/{pid}/fd")), len(os.listdir(f"/proc/{pid}/task"))
+
+
+def paired(first, second, environment, pairs=5):
+    """Medians of both sides' wall seconds, and the median of the pairs' ratios second/first."""
+    ones, others = [], []
+    for _ in range(pairs):
+        ones.append(timed(first, environment)[0])
+        others.append(timed(second, environment)[0])
+    ratios = [other / one for one, other in zip(ones, others)]
+    return statistics.median(ones), statistics.median(others), statistics.median(ratios)
+
+
+def virtual_fleet(fleetctl, _):
+    ready, memory = [], []
+    for _ in range(3):
+        start = time.monotonic()
+        with Fleet(fleetctl, ios=IOS, phones=200, time_scale=1) as fleet:
+            ready.append(time.monotonic() - start)
+            fleet.run(fleetctl, "devices", "--json", timeout=60)
+            memory.append(memory_mib(fleet.process.pid))
+    ready, memory = statistics.median(ready), statistics.median(memory)
+    return [
+        row("200 virtual phones ready", f"{ready:.2f} s", "under 5 s", ready < 5),
+        row("200 virtual phones' memory, after a visit to each", f"{memory:.0f} MiB", "under 300 MiB", memory < 300),
+    ]
+
+
+def devices_against_idevice_tools(fleetctl, _):
+    with Fleet(fleetctl, ios=IOS, phones=50, time_scale=1) as fleet:
+        before = cpu_seconds(fleet.process.pid)
+        tools = ["sh", "-c", "for u in $(idevice_id -l); do ideviceinfo -u $u; done"]
+        ours, theirs, ratio = paired([fleetctl, "devices", "--json"], tools, fleet.environment)
+        load = f"virtual side {cpu_seconds(fleet.process.pid) - before:.1f} CPU s over all pairs"
+        return [row("devices with 50 phones against idevice_id and 50 times ideviceinfo",
+                    f"{ours * 1000:.0f} ms against {theirs * 1000:.0f} ms, {ratio:.1f} times faster",
+                    "at least 5 times", ratio >= 5, load)]
+
+
+def devices_among_hung_phones(fleetctl, _):
+    limit = 5 + 3
+    with Fleet(fleetctl, ios=IOS, phones=200, time_scale=1) as fleet:
+        for phone in ("Phone 7", "Phone 120"):
+            fleet.act(phone, "lockdown-fault", kind="hang", request="all")
+        seconds, _, memory, code = timed([fleetctl, "devices", "--json"], fleet.environment)
+        return [row("devices with 200 phones, two of them hung", f"{seconds:.2f} s, {memory:.0f} MiB, exit {code}",
+                    f"at most {limit} s (the hang's 5 s and 3 s)", seconds <= limit and code == 0)]
+
+
+def hello_and_start(fleetctl, pymobiledevice3):
+    with Fleet(fleetctl, ios=["16.7"], time_scale=1) as fleet:
+        hello = [fleetctl, "hello", "Phone 1"]
+        if fleet.run(fleetctl, "devices", "--json").count("\n") == 1:
+            hello = [fleetctl, "hello", fleet.phones()[0]["udid"]]
+        memory = statistics.median(timed(hello, fleet.environment)[2] for _ in range(5))
+        rows = [row("hello's memory as a whole process", f"{memory:.1f} MiB", "under 30 MiB", memory < 30)]
+        if not pymobiledevice3:
+            return rows + [row("hello against pymobiledevice3's start", "not measured: it is not installed",
+                               "at least 30 times", None)]
+        ours, theirs, ratio = paired(hello, [pymobiledevice3, "version"], fleet.environment)
+        return rows + [row("hello as a whole process against pymobiledevice3's start alone",
+                           f"{ours * 1000:.1f} ms against {theirs * 1000:.0f} ms, {ratio:.0f} times faster",
+                           "at least 30 times", ratio >= 30)]
+
+
+def churn(fleetctl):
+    """10,000 hellos through one forward, 200 detach/attach rounds and 200 mux restarts leave nothing behind."""
+    rows = []
+    with Fleet(fleetctl, ios=["16.7"], time_scale=1) as fleet:
+        with forward.forwarding(fleetctl, fleet, fleet.phones()[0]["udid"], 8127) as (process, port):
+            hello = lambda: forward.hello(port)
+            eventually(hello)
+            start = held(process.pid)
+            answered = sum(hello() for _ in range(10_000))
+            eventually(lambda: held(process.pid) == start)
+            rows.append(row("10,000 hellos through one forward", f"{answered} answered, descriptors and threads "
+                            f"{start} before, {held(process.pid)} after", "all, and equal",
+                            answered == 10_000 and held(process.pid) == start))
+            for what, act in (
+                ("detach/attach", lambda: (fleet.act("1", "detach"), fleet.act("1", "attach"))),
+                ("mux restart", lambda: fleet.act("1", "mux-restart")),
+            ):
+                for _ in range(200):
+                    act()
+                eventually(hello, 30)
+                settled = eventually(lambda: held(process.pid) == start, 10) if held(process.pid) != start else True
+                rows.append(row(f"200 rounds of {what}", f"descriptors and threads {start} before, "
+                                f"{held(process.pid)} after", "equal", bool(settled)))
+    return rows
+
+
+def write(output, rows):
+    machine = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+                   platform.machine())
+    with open(output, "w") as page:
+        page.write("# Performance\n\n"
+                   "Written by `make bench`; do not edit. Whole processes, paired runs on the same virtual phones, medians.\n"
+                   "Both sides share one machine, so ratios say more than absolute times.\n\n"
+                   f"- date: {datetime.date.today().isoformat()}\n"
+                   f"- machine: {os.cpu_count()} cores, {machine}; {platform.system()} {platform.release()}; "
+                   f"load average at the end {os.getloadavg()[0]:.1f}\n\n"
+                   "| what | result | wanted | holds | load of the other side |\n|---|---|---|---|---|\n")
+        for entry in rows:
+            holds = {True: "yes", False: "no", None: "not measured"}[entry["holds"]]
+            page.write(f"| {entry['what']} | {entry['result']} | {entry['wanted']} | {holds} | {entry['load']} |\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])
