@@ -82,6 +82,10 @@ extension LockdownConnection {
   /// - Throws: `GetProhibited` for what needs a session that there is not.
   private func allow(_ value: LockdownValue?, _ domain: String) throws(LockdownError) {
     guard session == nil else { return }
+    // A phone that denies its hosts until its first unlock says at least that it is locked (assumed: nothing else would
+    // tell it from one that has forgotten them).
+    let isDenying = phone.state.with { !$0.unlockedSinceBoot && $0.beforeFirstUnlock == .invalidHostID }
+    if isDenying, domain.isEmpty, value?.key == "PasswordProtected" { return }
     guard let value, domain.isEmpty, value.access != .session else { throw .getProhibited }
   }
 
