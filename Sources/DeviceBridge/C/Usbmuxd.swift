@@ -87,8 +87,8 @@ public func muxReadBUID(_ buid: UnsafeMutablePointer<UnsafeMutablePointer<CChar>
     typealias Function = @convention(c) (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
     return Next.function("usbmuxd_read_buid", as: Function.self)?(buid) ?? -ENOSYS
   }
-  guard let buid, let record = context.record else { return -ENOENT }
-  buid.pointee = strdup(record.buid)
+  guard let buid, let name = context.record?.buid ?? context.desk?.buid else { return -ENOENT }
+  buid.pointee = strdup(name)
   return 0
 }
 
@@ -116,7 +116,7 @@ public func muxReadPairRecord(
 
 // MARK: - Records are never written by a look at a phone
 
-/// Refused on a lane's thread.
+/// Refused on a lane's thread; the library pairs with the function below.
 @_cdecl("usbmuxd_save_pair_record")
 public func muxSavePairRecord(_ id: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?, _ size: UInt32) -> Int32 {
   guard LaneContext.current == nil else { return -EPERM }
@@ -124,20 +124,24 @@ public func muxSavePairRecord(_ id: UnsafePointer<CChar>?, _ data: UnsafePointer
   return Next.function("usbmuxd_save_pair_record", as: Function.self)?(id, data, size) ?? -ENOSYS
 }
 
-/// Refused on a lane's thread.
+/// Refused on a lane's thread, unless a person has asked to pair.
 @_cdecl("usbmuxd_save_pair_record_with_device_id")
 public func muxSavePairRecordOfDevice(
   _ id: UnsafePointer<CChar>?, _ device: UInt32, _ data: UnsafePointer<CChar>?, _ size: UInt32
 ) -> Int32 {
-  guard LaneContext.current == nil else { return -EPERM }
+  if let context = LaneContext.current {
+    guard let desk = context.desk, let data else { return -EPERM }
+    let record = UnsafeRawBufferPointer(start: data, count: Int(size))
+    return desk.save(Array(record)) ? 0 : -EPERM
+  }
   typealias Function = @convention(c) (UnsafePointer<CChar>?, UInt32, UnsafePointer<CChar>?, UInt32) -> Int32
   return Next.function("usbmuxd_save_pair_record_with_device_id", as: Function.self)?(id, device, data, size) ?? -ENOSYS
 }
 
-/// Refused on a lane's thread.
+/// Refused on a lane's thread, unless a person has asked to unpair.
 @_cdecl("usbmuxd_delete_pair_record")
 public func muxDeletePairRecord(_ id: UnsafePointer<CChar>?) -> Int32 {
-  guard LaneContext.current == nil else { return -EPERM }
+  if let context = LaneContext.current { return context.desk?.delete() == true ? 0 : -EPERM }
   typealias Function = @convention(c) (UnsafePointer<CChar>?) -> Int32
   return Next.function("usbmuxd_delete_pair_record", as: Function.self)?(id) ?? -ENOSYS
 }

@@ -80,7 +80,7 @@ extension PhoneError {
       """
     case .lockdown(let udid, let step, let token, let code):
       """
-      Phone \(udid) refused \(step) with \(token) (\(code)). \
+      Phone \(udid) refused \(step) with \(token)\(code == 0 ? "" : " (\(code))"). \
       That is the phone's own word; its state or its version of iOS does not allow this. \
       See what it says of itself: fleetctl devices
       """
@@ -161,7 +161,7 @@ extension Trust {
 extension LaunchRefusal {
   /// Why the app was not launched, for the operator; `detail` keeps the phone's own text.
   fileprivate func sentence(_ udid: UDID, _ detail: String) -> String {
-    let what = "Phone \(udid) did not launch the app: \(rawValue)\(detail.isEmpty ? "" : " (\(detail))")."
+    let what = "Phone \(udid) did not do what was asked of the app: \(rawValue)\(detail.isEmpty ? "" : " (\(detail))")."
     return switch self {
     case .locked: "\(what) It asks for its passcode; a person must unlock it. Then: fleetctl launch \(udid)"
     case .notInstalled:

@@ -16,6 +16,7 @@ final class LaneContext: Sendable {
     var wake = Latch()
     var leash = Leash()
     var record: PairRecord?
+    var desk: PairingDesk?
     var connectFailure: PhoneError?
     var token: String?
   }
@@ -42,6 +43,9 @@ final class LaneContext: Sendable {
       return state.call
     }
   }
+
+  /// What the call has opened goes on without a deadline, until it is cut.
+  func goOn() { state.with { ($0.deadline, $0.limit) = (.never, .zero) } }
 
   /// Ends everything that the call waits for, if it is still that call: each wait of it fails at once.
   func cut(_ call: UInt64, _ reason: PhoneError) {
@@ -83,6 +87,8 @@ final class LaneContext: Sendable {
     do throws(PhoneError) {
       let socket = try route.connect(port: port, by: deadline, leash)
       leash.letGo()
+      // The library waits with select, which ends the process at a number beyond its sets.
+      guard socket.fd < FD_SETSIZE else { throw .host(code: EMFILE, step: "opening a connection to the phone") }
       return state.with { state in
         let fd = socket.release()
         // With a blocking descriptor the library's handshake waits in the kernel, not in naps of 100 ms.
@@ -129,6 +135,12 @@ final class LaneContext: Sendable {
   var record: PairRecord? {
     get { state.with { $0.record } }
     set { state.with { $0.record = newValue } }
+  }
+
+  /// There only while a person has asked to pair or to unpair.
+  var desk: PairingDesk? {
+    get { state.with { $0.desk } }
+    set { state.with { $0.desk = newValue } }
   }
 
   /// Why the last connection did not come about.

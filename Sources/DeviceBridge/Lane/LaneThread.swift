@@ -46,12 +46,16 @@ final class LaneThread: Sendable {
     }
   }
 
-  private func run() {
-    // The library writes to dead connections through OpenSSL, which would raise the signal here.
+  /// The library writes to dead connections through OpenSSL, which would raise the signal on the calling thread.
+  static func blockPipeSignal() {
     var pipe = sigset_t()
     sigemptyset(&pipe)
     sigaddset(&pipe, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &pipe, nil)
+  }
+
+  private func run() {
+    Self.blockPipeSignal()
     let work = PhoneWork(context)
     while true {
       let (job, alarm): (Job?, Latch?) = state.with { state in

@@ -26,8 +26,15 @@ struct PairRecord: Sendable {
     throw .untrusted(context.udid, .untrusted)
   }
 
+  /// Under which name the phone's record is kept now; the daemon's own name for the phone where there is none.
+  static func place(of phone: ListedPhone, _ context: LaneContext) throws(PhoneError) -> String {
+    let mux = context.route.mux.on(context.leash)
+    for id in spellings(of: phone) where try mux.readPairRecord(id, by: context.deadline) != nil { return id }
+    return phone.serial
+  }
+
   /// Daemons keep the record under one of these, older ones without the hyphen.
-  private static func spellings(of phone: ListedPhone) -> [String] {
+  static func spellings(of phone: ListedPhone) -> [String] {
     var spellings: [String] = []
     let hyphenated = phone.udid.description
     for spelling in [hyphenated, phone.serial, hyphenated.filter { $0 != "-" }] where !spellings.contains(spelling) {
@@ -37,7 +44,7 @@ struct PairRecord: Sendable {
   }
 
   /// What a handshake takes from it.
-  private static func isWhole(_ record: Plist) -> Bool {
+  static func isWhole(_ record: Plist) -> Bool {
     record["HostID"]?.string?.isEmpty == false
       && ["RootCertificate", "RootPrivateKey"].allSatisfy { record[$0]?.bytes?.isEmpty == false }
   }

@@ -7,10 +7,10 @@ import Wire
 /// behind a hung one. The thread starts with the first call and ends with `close` or with the lane.
 public final class PhoneLane: PhoneLink {
   public let udid: UDID
-  private let route: PhoneRoute
+  let route: PhoneRoute
   private let context: LaneContext
   private let thread: LaneThread
-  private let calls = LaneCalls()
+  let calls = LaneCalls()
 
   /// - Parameter phone: as `Mux.list` gave it; the lane finds it again under its next number after replugging.
   public init(_ phone: ListedPhone, mux: MuxAddress) {
@@ -63,7 +63,8 @@ public final class PhoneLane: PhoneLink {
     }
   }
 
-  private func call<T: Sendable>(
+  /// A call that waits its turn on the lane's thread.
+  func call<T: Sendable>(
     _ step: String, by deadline: Deadline, _ body: @escaping @Sendable (PhoneWork) throws(PhoneError) -> T
   ) async throws(PhoneError) -> T {
     try await onLane(step, by: deadline) { work in

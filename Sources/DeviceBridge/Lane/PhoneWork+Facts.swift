@@ -12,6 +12,10 @@ extension PhoneWork {
       facts.ios = try value("ProductVersion")?.string
       facts.batteryPercent = try battery()
       facts.lock = Self.lock(try value("PasswordProtected"))
+      if facts.lock.state == .locked, try !startsServices() {
+        facts.trust = .lockedBeforeFirstUnlock
+        facts.lock.why = "not unlocked since it was switched on"
+      }
     } catch {
       facts.error = error
       facts.lock = Self.lock(without: error)
@@ -20,6 +24,16 @@ extension PhoneWork {
       fillPublic(&facts)
     }
     return facts
+  }
+
+  /// Some phones open a session before their first unlock, and no service over it.
+  private func startsServices() throws(PhoneError) -> Bool {
+    do throws(PhoneError) {
+      _ = try start("com.apple.mobile.notification_proxy")
+      return true
+    } catch .lockdown(_, _, "PasswordProtected", _) {
+      return false
+    }
   }
 
   /// Some values are told to anybody, trusted or not.

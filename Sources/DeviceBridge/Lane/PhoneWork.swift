@@ -11,6 +11,8 @@ final class PhoneWork {
   let context: LaneContext
   var udid: UDID { context.udid }
   private var session: LockdownClient?
+  var pairing = PairingPace()
+  var powerMemory = PowerMemory()
 
   init(_ context: LaneContext) { self.context = context }
 
@@ -109,11 +111,21 @@ final class PhoneWork {
       return client
     case .failure(let code):
       context.record = nil
-      throw code.meaningAtOpening(context)
+      throw beforeFirstUnlock(code.meaningAtOpening(context))
     }
   }
 
-  private func device() -> Result<DeviceHandle, LockdownCode> {
+  /// Some phones answer as if they had forgotten this host until they are unlocked for the first time: one that
+  /// says that it is locked may not be believed in that.
+  private func beforeFirstUnlock(_ error: PhoneError) -> PhoneError {
+    guard case .untrusted(_, .stale) = error, context.ended == nil,
+      let locked = try? publicValues(["PasswordProtected"])["PasswordProtected"],
+      Self.lock(locked).state == .locked
+    else { return error }
+    return .untrusted(udid, .lockedBeforeFirstUnlock)
+  }
+
+  func device() -> Result<DeviceHandle, LockdownCode> {
     if let device = DeviceHandle(context) { return .success(device) }
     context.fail(.host(code: ENOSYS, step: "standing between libimobiledevice and libusbmuxd"))
     return .failure(LockdownCode(raw: LOCKDOWN_E_MUX_ERROR))

@@ -6,10 +6,13 @@ import Wire
 ///
 /// Its waits end at the call's deadline: the context holds its descriptor.
 final class ServiceChannel {
-  /// Longest message that is taken from a service.
-  static let messageLimit = 16 << 20
-  /// No service of ours thinks longer before its next byte.
-  static let replyTime = Duration.seconds(30)
+  /// No service of ours thinks longer before its next byte, unless it is said.
+  private static let replyTime = Duration.seconds(30)
+
+  /// Longest message that is taken from the service, in bytes.
+  var messageLimit = 16 << 20
+  /// How long the service may think before its next byte; nil: until the call's deadline.
+  var patience: Duration? = ServiceChannel.replyTime
 
   private let device: DeviceHandle
   private let raw: idevice_connection_t
@@ -65,8 +68,7 @@ final class ServiceChannel {
   /// Some bytes, at most `max`; over TLS exactly that many, as the library has it.
   private func part(_ max: Int) throws(PhoneError) -> [UInt8] {
     var code = IDEVICE_E_SUCCESS
-    let wait = min(context.deadline, .after(Self.replyTime)).remaining
-    let milliseconds = UInt32(clamping: wait.milliseconds + 1)
+    let milliseconds = waitingMilliseconds
     let bytes = [UInt8](unsafeUninitializedCapacity: max) { buffer, count in
       var got: UInt32 = 0
       buffer.withMemoryRebound(to: CChar.self) {
@@ -75,19 +77,49 @@ final class ServiceChannel {
       count = code == IDEVICE_E_SUCCESS ? Int(got) : 0
     }
     if !bytes.isEmpty { return bytes }
-    if let ended = context.ended(at: step) { throw ended }
-    throw code == IDEVICE_E_TIMEOUT
-      ? .silent(context.udid, step: step, limit: min(context.limit, Self.replyTime)) : lost
+    throw failure(code)
+  }
+
+  /// Up to the next byte of that kind, which is among them; at most `limit` bytes. For text that has no frames.
+  ///
+  /// - Throws: what ended the wait; bytes that had come are lost then, and so is the connection.
+  func receive(upTo end: (UInt8) -> Bool, limit: Int) throws(PhoneError) -> [UInt8] {
+    // In clear what has come can be had at once; over TLS the library waits for all that is asked for.
+    if !secure { return try part(limit) }
+    var bytes: [UInt8] = []
+    var byte: CChar = 0
+    while bytes.count < limit {
+      var got: UInt32 = 0
+      let code = idevice_connection_receive_timeout(raw, &byte, 1, &got, waitingMilliseconds)
+      guard code == IDEVICE_E_SUCCESS, got == 1 else { throw failure(code) }
+      bytes.append(UInt8(bitPattern: byte))
+      if end(UInt8(bitPattern: byte)) { break }
+    }
+    return bytes
+  }
+
+  /// 0 lets the library wait without limit: what cuts the call ends the wait then.
+  private var waitingMilliseconds: UInt32 {
+    let deadline = patience.map { min(context.deadline, .after($0)) } ?? context.deadline
+    return deadline == .never ? 0 : UInt32(clamping: deadline.remaining.milliseconds + 1)
+  }
+
+  private func failure(_ code: idevice_error_t) -> PhoneError {
+    if let ended = context.ended(at: step) { return ended }
+    let limit = patience.map { min(context.limit, $0) } ?? context.limit
+    return code == IDEVICE_E_TIMEOUT ? .silent(context.udid, step: step, limit: limit) : lost
   }
 
   // MARK: - Property lists
 
-  func send(_ plist: Plist) throws(PhoneError) { try send(ServiceFrame.bytes(plist.xml)) }
+  func send(_ plist: Plist, binary: Bool = false) throws(PhoneError) {
+    try send(ServiceFrame.bytes(binary ? plist.binary : plist.xml))
+  }
 
   func receivePlist() throws(PhoneError) -> Plist {
     let header = try receive(ServiceFrame.headerSize)
     let size: Int
-    do { size = try ServiceFrame.payloadSize(header, limit: Self.messageLimit) } catch { throw bad(error.sentence) }
+    do { size = try ServiceFrame.payloadSize(header, limit: messageLimit) } catch { throw bad(error.sentence) }
     let payload = try receive(size)
     do { return try Plist(parsing: payload) } catch { throw bad(error.sentence) }
   }

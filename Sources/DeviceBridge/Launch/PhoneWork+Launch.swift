@@ -74,7 +74,7 @@ extension PhoneWork {
 
   // MARK: - Ending a running one
 
-  private func end(_ process: Int, of executable: String, _ major: Int) throws(PhoneError) {
+  func end(_ process: Int, of executable: String, _ major: Int) throws(PhoneError) {
     do throws(PhoneError) {
       let dialogue = try debugger(major)
       let reply = try dialogue.ask("vAttach;" + String(process, radix: 16))
@@ -100,16 +100,24 @@ extension PhoneWork {
 
   // MARK: - The service
 
-  private func debugger(_ major: Int) throws(PhoneError) -> DebugDialogue {
+  func debugger(_ major: Int) throws(PhoneError) -> DebugDialogue {
     // Newer phones know the first name, older ones the second, which goes on in clear text after its handshake.
     for (name, clear) in [("com.apple.debugserver.DVTSecureSocketProxy", false), ("com.apple.debugserver", true)] {
       guard let service = try start(name) else { continue }
       return try DebugDialogue(ServiceChannel(service, context, clearAfterHandshake: clear), udid)
     }
-    if major >= 16, try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") == .boolean(false) {
-      throw .launchRefused(udid, .developerModeOff, detail: "InvalidService")
-    }
-    throw .launchRefused(udid, .noDeveloperImage, detail: "InvalidService")
+    throw try missingDeveloperService(major, nil)
+  }
+
+  /// Why a service of the developer image is not known to the phone: iOS 16 and older.
+  ///
+  /// - Parameter step: what was asked for, where it was no launch.
+  func missingDeveloperService(_ major: Int, _ step: String?) throws(PhoneError) -> PhoneError {
+    let detail = (step.map { $0 + ": " } ?? "") + "InvalidService"
+    // Older phones have no such switch.
+    let mode = major >= 16 ? try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") : nil
+    let isOff = mode == .boolean(false)
+    return .launchRefused(udid, isOff ? .developerModeOff : .noDeveloperImage, detail: detail)
   }
 }
 

@@ -85,6 +85,51 @@ public struct Mux: Sendable {
     throw nonsense("ReadPairRecord", reply)
   }
 
+  // MARK: - Writing records: only when a person has asked for it
+
+  /// Stores the phone's record; the daemon then tells its listeners that the phone is paired.
+  func savePairRecord(
+    _ id: String, _ record: [UInt8], of phone: ListedPhone, by deadline: Deadline
+  ) throws(PhoneError) {
+    let reply = try ask(
+      [
+        "MessageType": "SavePairRecord", "PairRecordID": .string(id), "PairRecordData": .data(record),
+        "DeviceID": .integer(Int64(phone.deviceID)),
+      ], by: deadline)
+    try expectDone("saving the pair record", reply)
+  }
+
+  /// - Returns: whether there was one under any of the names.
+  func deletePairRecords(_ ids: [String], by deadline: Deadline) throws(PhoneError) -> Bool {
+    var found = false
+    for id in ids where try readPairRecord(id, by: deadline) != nil {
+      let reply = try ask(["MessageType": "DeletePairRecord", "PairRecordID": .string(id)], by: deadline)
+      try expectDone("deleting the pair record", reply)
+      found = true
+    }
+    return found
+  }
+
+  /// Forgets a phone here alone: for one that is not there to be told.
+  ///
+  /// - Returns: whether there was a record under any spelling of its identifier.
+  public func forgetPairing(of udid: UDID, by deadline: Deadline) throws(PhoneError) -> Bool {
+    let hyphenated = udid.description
+    var spellings: [String] = []
+    for text in [hyphenated, hyphenated.uppercased(), hyphenated.lowercased()] {
+      for spelling in [text, text.filter { $0 != "-" }] where !spellings.contains(spelling) {
+        spellings.append(spelling)
+      }
+    }
+    return try deletePairRecords(spellings, by: deadline)
+  }
+
+  /// The daemon's failures are numbers of the system's.
+  private func expectDone(_ step: String, _ reply: Plist) throws(PhoneError) {
+    guard let number = reply["Number"]?.int, let code = Int32(exactly: number) else { throw nonsense(step, reply) }
+    if code != 0 { throw .host(code: code, step: step) }
+  }
+
   private func ask(_ request: [String: Plist], by deadline: Deadline) throws(PhoneError) -> Plist {
     do { return try call.exchange(request, by: deadline).0 } catch { throw error.error(at: address) }
   }

@@ -1,0 +1,147 @@
+import Transport
+import Wire
+
+extension PhoneWork {
+  private static let mounter = "com.apple.mobile.mobile_image_mounter"
+  /// Where the phone keeps what it is sent until it is mounted; only the form matters.
+  private static let staging = "/private/var/mobile/Media/PublicStaging/staging.dimage"
+
+  func developerImage() throws(PhoneError) -> DeveloperImage {
+    let ios = try systemVersion()
+    let channel = try open(Self.mounter)
+    let isPersonalized = ios.major >= 17
+    let isMounted = try looksMounted(channel, isPersonalized ? "Personalized" : "Developer")
+    hangUp(channel)
+    return DeveloperImage(ios: ios.text, isMounted: isMounted, isPersonalized: isPersonalized)
+  }
+
+  func mount(from folder: ImageFolder, near: Bool, _ report: ProgressReport) throws(PhoneError) -> MountOutcome {
+    // Read anew each time: the phone may have been updated since.
+    let ios = try systemVersion()
+    if let outcome = try obstacle(ios) { return outcome }
+    let image: ImageFiles
+    do throws(ImageFolderError) { image = try folder.image(for: ios.text, near: near) } catch { return .noImage(error) }
+    return try send(image, report)
+  }
+
+  func mount(_ image: ImageFiles, _ report: ProgressReport) throws(PhoneError) -> MountOutcome {
+    if let outcome = try obstacle(try systemVersion()) { return outcome }
+    return try send(image, report)
+  }
+
+  /// What makes an upload needless, found out before it.
+  private func obstacle(_ ios: SystemVersion) throws(PhoneError) -> MountOutcome? {
+    if ios.major >= 17 { return .refused(.notOnThisIOS, detail: "iOS \(ios.text)") }
+    if ios.major >= 16, try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") == .boolean(false) {
+      return .refused(.developerModeOff, detail: "DeveloperModeStatus")
+    }
+    return nil
+  }
+
+  private func send(_ image: ImageFiles, _ report: ProgressReport) throws(PhoneError) -> MountOutcome {
+    let signature = try LocalFile(image.signature).whole(limit: 4096)
+    let file = try LocalFile(image.image)
+    guard file.size > 0, !signature.isEmpty else {
+      throw .badRequest(detail: "the image \(image.image) or its signature is empty")
+    }
+    let channel = try open(Self.mounter)
+    if try looksMounted(channel, "Developer") {
+      hangUp(channel)
+      return .alreadyMounted
+    }
+    do throws(MounterRefusal) {
+      try upload(file, signature, channel, report)
+      try ask(
+        channel,
+        [
+          "Command": "MountImage", "ImageType": "Developer", "ImagePath": .string(Self.staging),
+          "ImageSignature": .data(signature),
+        ], for: "Complete")
+    } catch {
+      switch error {
+      case .failed(let error): throw error
+      case .said(let token, let detail): return Self.outcome(token, detail)
+      }
+    }
+    hangUp(channel)
+    return .mounted(version: image.version, isExact: image.isExact)
+  }
+
+  private func upload(
+    _ file: LocalFile, _ signature: [UInt8], _ channel: ServiceChannel, _ report: ProgressReport
+  ) throws(MounterRefusal) {
+    try ask(
+      channel,
+      [
+        "Command": "ReceiveBytes", "ImageType": "Developer", "ImageSize": .integer(Int64(file.size)),
+        "ImageSignature": .data(signature),
+      ], for: "ReceiveBytesAck")
+    do throws(PhoneError) {
+      try file.forEachPart { part, sent throws(PhoneError) in
+        try channel.send(part)
+        report(.sent(bytes: sent, of: file.size))
+      }
+    } catch {
+      throw .failed(error)
+    }
+    try expect(channel, "Complete")
+  }
+
+  // MARK: - The dialogue
+
+  private func looksMounted(_ channel: ServiceChannel, _ type: String) throws(PhoneError) -> Bool {
+    try channel.send(["Command": "LookupImage", "ImageType": .string(type)])
+    let reply = try channel.receivePlist()
+    if let token = reply["Error"]?.string {
+      throw .lockdown(udid, step: "looking for its developer image", token: PhoneText.clean(token), code: 0)
+    }
+    // Old phones say it, newer ones name the signatures of what is mounted.
+    if reply["ImagePresent"]?.boolean == true { return true }
+    if let signatures = reply["ImageSignature"]?.array { return !signatures.isEmpty }
+    return reply["ImageSignature"]?.bytes?.isEmpty == false
+  }
+
+  private func ask(_ channel: ServiceChannel, _ request: Plist, for status: String) throws(MounterRefusal) {
+    do throws(PhoneError) { try channel.send(request) } catch { throw .failed(error) }
+    try expect(channel, status)
+  }
+
+  /// Only the explicit word counts as success; silence about it is a failure.
+  private func expect(_ channel: ServiceChannel, _ status: String) throws(MounterRefusal) {
+    let reply: Plist
+    do throws(PhoneError) { reply = try channel.receivePlist() } catch { throw .failed(error) }
+    if reply["Error"] == nil, reply["Status"]?.string == status { return }
+    let token = reply["Error"]?.string ?? reply["Status"]?.string.map { "Status \($0)" } ?? "neither status nor error"
+    throw .said(PhoneText.clean(token), PhoneText.clean(reply["DetailedError"]?.string ?? ""))
+  }
+
+  private func hangUp(_ channel: ServiceChannel) {
+    // A farewell only: what was asked has been answered.
+    try? channel.send(["Command": "Hangup"])
+  }
+
+  private static func outcome(_ token: String, _ detail: String) -> MountOutcome {
+    let text = detail.lowercased()
+    if text.contains("already mounted") { return .alreadyMounted }
+    let all = detail.isEmpty ? token : "\(token): \(detail)"
+    if token == "DeviceLocked" || token == "PasswordProtected" { return .refused(.locked, detail: all) }
+    if text.contains("developer mode is not enabled") { return .refused(.developerModeOff, detail: all) }
+    return .refused(.refused, detail: all)
+  }
+
+  /// The phone's iOS, read anew.
+  func systemVersion() throws(PhoneError) -> SystemVersion {
+    let text = try value("ProductVersion")?.string ?? ""
+    guard let version = SystemVersion(text) else {
+      throw .badReply(udid, step: "reading its version", detail: "\"\(PhoneText.clean(text))\" is no version")
+    }
+    return version
+  }
+}
+
+/// Why the dialogue with the image mounter ended.
+private enum MounterRefusal: Error {
+  /// The phone's token and text.
+  case said(String, String)
+  case failed(PhoneError)
+}

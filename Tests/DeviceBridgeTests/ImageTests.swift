@@ -1,0 +1,197 @@
+@testable import DeviceBridge
+import Glibc
+import Testing
+import Transport
+import VirtualPhone
+import Wire
+
+/// A folder of images with so many bytes each.
+private final class Images: Sendable {
+  let folder: ImageFolder
+  private let path: String
+  private let versions: [String]
+
+  init(_ versions: String..., bytes: Int = 3 << 20) throws {
+    var template = Array("/tmp/images-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Trouble("no folder") }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    self.versions = versions
+    folder = ImageFolder(path: path)
+    for version in versions {
+      mkdir("\(path)/\(version)", 0o755)
+      try Self.write([UInt8](repeating: 0xD1, count: bytes), "\(path)/\(version)/DeveloperDiskImage.dmg")
+      try Self.write([UInt8](repeating: 0x51, count: 128), "\(path)/\(version)/DeveloperDiskImage.dmg.signature")
+    }
+  }
+
+  deinit {
+    for version in versions {
+      removeSignature(of: version)
+      unlink("\(path)/\(version)/DeveloperDiskImage.dmg")
+      rmdir("\(path)/\(version)")
+    }
+    rmdir(path)
+  }
+
+  func removeSignature(of version: String) { unlink("\(path)/\(version)/DeveloperDiskImage.dmg.signature") }
+
+  private static func write(_ bytes: [UInt8], _ path: String) throws {
+    let fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard fd >= 0 else { throw Trouble("no file: \(Errno.text(errno))") }
+    defer { close(fd) }
+    guard Glibc.write(fd, bytes, bytes.count) == bytes.count else { throw Trouble("not written") }
+  }
+}
+
+extension Bench {
+  fileprivate var uploads: Int { count("image-received") }
+}
+
+@Suite struct `the developer image` {
+  @Test func `is mounted on an older phone, and launches work then`() async throws {
+    let bench = try Bench("15.8")
+    try bench.do("unmount")
+    let images = try Images("15.8")
+    let lane = try await bench.lane()
+    let sent = Guarded<[Progress]>([])
+    #expect(try await lane.developerImage(by: .patient).isMounted == false)
+
+    let outcome = try await lane.mount(from: images.folder, by: .patient) { step in sent.with { $0.append(step) } }
+
+    #expect(outcome == .mounted(version: "15.8", isExact: true))
+    #expect(
+      try await lane.developerImage(by: .patient) == DeveloperImage(ios: "15.8", isMounted: true, isPersonalized: false)
+    )
+    #expect(sent.with { $0.last } == .sent(bytes: 3 << 20, of: 3 << 20))
+    #expect(bench.count("image-received") { $0["bytes"]?.int == 3 << 20 } == 1)
+    try await lane.launch(LaunchRequest(bundle: "com.example.kiosk"), by: .patient)
+  }
+
+  @Test func `is not sent again while one is mounted`() async throws {
+    let bench = try Bench("16.7")
+    try bench.do("mount")
+    let images = try Images("16.7")
+
+    #expect(try await bench.lane().mount(from: images.folder, by: .patient) == .alreadyMounted)
+    #expect(bench.uploads == 0)
+  }
+
+  @Test func `H26: is not sent while developer mode is off, and 15 has no such switch`() async throws {
+    let bench = try Bench("16.7", "15.8")
+    let images = try Images("16.7", "15.8")
+    for phone in 1...2 {
+      try bench.do("unmount", on: phone)
+      try bench.do("developer-mode", on: phone, ["on": "no"])
+    }
+
+    let newer = try await bench.lane(1).mount(from: images.folder, by: .patient)
+    let older = try await bench.lane(2).mount(from: images.folder, by: .patient)
+
+    #expect(newer == .refused(.developerModeOff, detail: "DeveloperModeStatus"))
+    #expect(newer.sentence(UDID("x")).contains("Privacy & Security, Developer Mode"))
+    #expect(older == .mounted(version: "15.8", isExact: true))
+    #expect(bench.uploads == 1)
+  }
+
+  @Test func `is refused by a locked phone in its own words`() async throws {
+    let bench = try Bench("15.8")
+    try bench.do("unmount")
+    try bench.do("lock")
+    let images = try Images("15.8")
+
+    #expect(
+      try await bench.lane().mount(from: images.folder, by: .patient) == .refused(.locked, detail: "DeviceLocked"))
+  }
+
+  @Test(arguments: ["17.6", "18.5"])
+  func `is not this one from iOS 17 on`(_ ios: String) async throws {
+    let bench = try Bench(ios)
+    let images = try Images("16.4")
+    let lane = try await bench.lane()
+
+    #expect(try await lane.mount(from: images.folder, by: .patient) == .refused(.notOnThisIOS, detail: "iOS \(ios)"))
+    #expect(try await lane.developerImage(by: .patient).isPersonalized)
+    #expect(bench.uploads == 0)
+  }
+
+  @Test func `ends by its deadline when the phone takes nothing more`() async throws {
+    let bench = try Bench("15.8")
+    try bench.do("unmount")
+    try bench.do(
+      "cut",
+      ["service": "com.apple.mobile.mobile_image_mounter", "after": "300000", "direction": "in", "kind": "stall"])
+    let images = try Images("15.8", bytes: 24 << 20)
+    let lane = try await bench.lane()
+    let start = ContinuousClock.now
+
+    let error = await #expect(throws: PhoneError.self) {
+      try await lane.mount(from: images.folder, by: .after(.seconds(3)))
+    }
+
+    if case .silent = error {} else { Issue.record("\(String(describing: error))") }
+    #expect(ContinuousClock.now - start < .seconds(8))
+  }
+}
+
+@Suite struct `the folder of images` {
+  @Test func `H59: has the exact image or none, and names the versions`() throws {
+    let images = try Images("15.4", "16.0", bytes: 1)
+
+    let error = #expect(throws: ImageFolderError.self) { try images.folder.image(for: "15.6.1") }
+
+    #expect(error?.clause.contains("15.6.1") == true)
+    #expect(error?.clause.contains("15.4, 16.0") == true)
+    #expect(try images.folder.image(for: "16.0").version == "16.0")
+    #expect(try images.folder.image(for: "16.0.2").version == "16.0")
+  }
+
+  @Test func `H59: has a near image only where that is asked for, and says so`() throws {
+    let images = try Images("15.4", "14.5", "16.0", bytes: 1)
+
+    let near = try images.folder.image(for: "15.6.1", near: true)
+
+    #expect(near.version == "15.4")
+    #expect(!near.isExact)
+    #expect(throws: ImageFolderError.self) { try images.folder.image(for: "13.7", near: true) }
+    #expect(throws: ImageFolderError.self) { try images.folder.image(for: "14.1", near: true) }
+  }
+
+  @Test func `H59: is looked at with the phone's version of today`() async throws {
+    let bench = try Bench("15.8")
+    try bench.do("unmount")
+    let images = try Images("15.4", "16.0", bytes: 1000)
+    let lane = try await bench.lane()
+
+    let before = try await lane.mount(from: images.folder, by: .patient)
+    try bench.do("set-value", ["ProductVersion": "16.0"])
+    let after = try await lane.mount(from: images.folder, by: .patient)
+
+    #expect(before == .noImage(.noMatch(wanted: "15.8", present: ["15.4", "16.0"], folder: images.folder.path)))
+    #expect(before.sentence(lane.udid).contains("--near"))
+    #expect(after == .mounted(version: "16.0", isExact: true))
+  }
+
+  @Test func `is incomplete without the signature`() throws {
+    let images = try Images("15.4", bytes: 1)
+    images.removeSignature(of: "15.4")
+
+    let error = #expect(throws: ImageFolderError.self) { try images.folder.image(for: "15.4") }
+
+    #expect(error?.clause.contains("signature") == true)
+  }
+
+  @Test func `that is not there is said by name`() {
+    let error = #expect(throws: ImageFolderError.self) { try ImageFolder(path: "/nonexistent").image(for: "15.4") }
+
+    #expect(error == .unreadable("/nonexistent", code: ENOENT))
+  }
+
+  @Test func `orders versions by their numbers`() {
+    let versions = ["9.3", "16.4", "15.10", "15.9", "15.9.1"].compactMap(SystemVersion.init).sorted().map(\.text)
+
+    #expect(versions == ["9.3", "15.9", "15.9.1", "15.10", "16.4"])
+    for text in ["", "x", "1.", ".1", "1..2", "-1.2", "١.٢", "1.2.3.4.5", "99999.1"] {
+      #expect(SystemVersion(text) == nil)
+    }
+  }
+}
