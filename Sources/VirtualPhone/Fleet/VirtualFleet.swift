@@ -39,6 +39,7 @@ public final class VirtualFleet: Sendable {
   /// - Throws: `VirtualFleetError`; nothing is left behind then.
   public init(_ options: Options) throws(VirtualFleetError) {
     let presets = try Self.presets(options)
+    DescriptorLimit.raise()
     let keys = try Self.keys()
     let muxListener = try Self.listener(on: options.address, backlog: options.manners.backlog)
     let controlListener = try options.control.map { path throws(VirtualFleetError) in
