@@ -76,6 +76,25 @@ private struct NewHost {
     #expect(try pair(test, try NewHost(test.first))["Error"] == "PasswordProtected")
   }
 
+  @Test(arguments: PhoneState.BeforeFirstUnlock.allCases)
+  func `H19: before the first unlock leads to no pairing, whichever way the phone is then, and values are readable`(
+    way: PhoneState.BeforeFirstUnlock
+  ) throws {
+    let test = try TestFleet(trusted: false)
+    let host = try NewHost(test.first)
+    _ = try pair(test, host)
+    let pairings = test.first.state.with { $0.pairings }
+
+    try test.fleet.perform("reboot", on: "1", ["first-unlock": way.rawValue])
+
+    #expect(try pair(test, host)["Error"] == "PasswordProtected")
+    #expect(try pair(test, try NewHost(test.first, hostID: "OTHER"))["Error"] == "PasswordProtected")
+    #expect(test.first.state.with { $0.pairings } == pairings)
+    #expect(try test.lockdown().value("ProductVersion") == "17.6")
+    let proxy: [String: Plist] = ["Service": "com.apple.mobile.insecure_notification_proxy"]
+    #expect(try test.lockdown().ask("StartService", proxy)["Port"] != nil)
+  }
+
   @Test func `of a host already trusted is granted at once, with the same bag, even when locked`() throws {
     let test = try TestFleet(trusted: false)
     let host = try NewHost(test.first)

@@ -9,6 +9,8 @@ extension LockdownConnection {
     let (hostID, record) = try Self.hostRecord(request)
     let offered = try pairing(from: record)
     var state = phone.state.with { $0 }
+    // What the phone knows of its hosts is sealed until the first unlock: even a known one would be a new pairing.
+    if !state.unlockedSinceBoot { throw .passwordProtected }
     if let known = state.pairings[hostID], known.rootCertificate == offered.rootCertificate,
       known.hostCertificate == offered.hostCertificate
     {
