@@ -149,28 +149,51 @@ extension Bench {
   }
 
   @Test(arguments: [false, true])
-  func `H28: ends at its time when the phone says no more, naming the lock only where it is locked`(
-    _ locked: Bool
+  func `H28: ends at its time when the phone says no more, naming the lock only where it is not known`(
+    _ unknown: Bool
   ) async throws {
     let bench = try Bench("16.7")
     try bench.do("kill-app")
     try bench.do("launch-fault", ["kind": "silent"])
-    if locked { try bench.do("lock") }
+    if unknown { try bench.do("set-value", ["PasswordProtected": "", "type": "absent"]) }
     let start = ContinuousClock.now
 
     let error = try await bench.lane().outcome(by: .after(.seconds(4)))
 
     #expect(error?.refusal == .failed)
-    #expect(error?.detail?.contains("may be locked") == locked)
+    #expect(error?.detail?.contains("may be locked") == unknown)
     #expect(ContinuousClock.now - start < .seconds(8))
   }
 
-  @Test func `is locked on a locked phone`() async throws {
-    let bench = try Bench("16.7")
-    try bench.do("kill-app")
+  @Test(arguments: ["15.8", "16.7"], [true, false])
+  func `is locked on a locked phone, and ends and starts nothing there`(_ ios: String, _ runs: Bool) async throws {
+    let bench = try Bench(ios)
+    let app = bench.fleet.phones[0].app
+    if !runs { try bench.do("kill-app") }
     try bench.do("lock")
+    let before = app.processes
 
-    #expect(try await bench.lane().outcome()?.refusal == .locked)
+    let once = try await bench.lane().outcome()
+    let fresh = try await bench.lane().outcome(LaunchRequest(bundle: "com.example.kiosk", fresh: true))
+
+    #expect(once?.refusal == .locked && fresh?.refusal == .locked)
+    #expect(app.processes == before)
+    #expect(bench.debugServices.isEmpty)
+  }
+
+  @Test func `ends nothing beforehand where the lock is not known, and is tried all the same`() async throws {
+    let bench = try Bench("16.7", "16.7")
+    for phone in 1...2 { try bench.do("set-value", on: phone, ["PasswordProtected": "", "type": "absent"]) }
+    try bench.do("launch-fault", on: 1, ["kind": "locked"])
+    let before = bench.fleet.phones[0].app.processes
+
+    let refused = try await bench.lane(1).outcome()
+    let accepted = try await bench.lane(2).outcome()
+
+    #expect(refused?.refusal == .locked)
+    #expect(bench.fleet.phones[0].app.processes == before)
+    #expect(accepted == nil)
+    #expect(bench.starts.count == 2)
   }
 
   @Test func `H30: of an app that is not installed starts nothing`() async throws {

@@ -4,7 +4,8 @@ import Wire
 extension PhoneWork {
   /// Brings the app to the front through debugserver: iOS 16 and older.
   ///
-  /// A running one is ended first, since debugserver always starts a process of its own.
+  /// A running one is ended first, since debugserver always starts a process of its own; but only on a phone whose lock
+  /// was read as unlocked, since a locked one would start nothing in its place.
   func launch(_ request: LaunchRequest) throws(PhoneError) {
     if let problem = request.problem { throw .badRequest(detail: problem) }
     do throws(PhoneError) {
@@ -25,13 +26,18 @@ extension PhoneWork {
       throw .badReply(udid, step: "looking up \(request.bundle)", detail: "no executable")
     }
     let before = try processes(of: executable)
-    for process in before { try end(process, of: executable, major) }
-    let locked = lock().state == .locked
+    let lock = lock().state
+    switch lock {
+    case .locked: throw .launchRefused(udid, .locked, detail: "read before anything was ended or started")
+    case .unlocked: for process in before { try end(process, of: executable, major) }
+    // The phone may still say yes, and ends the running one itself then.
+    case .unknown: break
+    }
     let dialogue = try debugger(major)
     do throws(PhoneError) {
       try start([path] + request.arguments, request.environment, dialogue)
     } catch .silent(_, let step, let limit) {
-      let guess = locked ? "; the phone may be locked" : ""
+      let guess = lock == .unlocked ? "" : "; the phone may be locked"
       throw .launchRefused(udid, .failed, detail: "no answer within \(PhoneError.seconds(limit)): \(step)\(guess)")
     }
     try expectLife(of: executable, besides: before)
