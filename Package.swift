@@ -42,12 +42,15 @@ let package = Package(
     library("CYaml", "yaml-0.1", "libyaml-dev"),
     // Debian's http-parser has no pkg-config file; its module map names the library.
     library("CHTTPParser", nil, "libhttp-parser-dev"),
+    // Calls of the kernel that Swift's own module of the C library leaves out.
+    library("CLinux", nil, "libc6-dev"),
   ]
     + room("Wire", over: ["CPlist", "CHTTPParser"])
     + room("Transport", over: ["Wire", "COpenSSL"])
     + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL"])
     + room(
-      "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist"], against: ["VirtualPhone"])
+      "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux"],
+      against: ["VirtualPhone"])
     + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml"], against: ["VirtualPhone"])
     + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])
     + [

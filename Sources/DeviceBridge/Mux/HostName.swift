@@ -5,7 +5,7 @@ import Transport
 enum HostName {
   /// - Returns: the addresses in the system's order; empty when the name is unknown or nobody tells in time.
   static func addresses(of host: String, port: UInt16, by deadline: Deadline) -> [SocketAddress] {
-    if host == "localhost" || isNumeric(host) { return [.tcp(host: host, port: port)] }
+    if host == "localhost" || SocketAddress.isNumeric(host) { return [.tcp(host: host, port: port)] }
     let found = Guarded<[String]>([])
     // The resolver knows no deadline; a thread that outlasts ours ends with the resolver's own.
     let worker = Worker(name: "host-name") {
@@ -14,11 +14,6 @@ enum HostName {
     }
     guard worker.join(by: deadline) else { return [] }
     return found.with { $0 }.map { .tcp(host: $0, port: port) }
-  }
-
-  static func isNumeric(_ host: String) -> Bool {
-    var bytes = in6_addr()
-    return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
   }
 
   private static func lookUp(_ host: String) -> [String] {

@@ -45,13 +45,10 @@ public struct Mux: Sendable {
   public func connect(to phone: ListedPhone, port: UInt16, by deadline: Deadline) throws(PhoneError) -> Socket {
     guard phone.transport == .usb else { throw .networkOnly(phone.udid) }
     let limit = deadline.remaining
-    let request: [String: Plist] = [
-      "MessageType": "Connect", "DeviceID": .integer(Int64(phone.deviceID)),
-      "PortNumber": .integer(Int64(port.byteSwapped)),
-    ]
     let step = "connecting to its port \(port)"
     let reply: Plist
     let socket: Socket
+    let request = Self.request(for: phone, port: port)
     do { (reply, socket) = try call.exchange(request, by: deadline) } catch .stream(.timedOut) {
       throw .silent(phone.udid, step: step, limit: limit)
     } catch .stream(.closed) {
@@ -59,11 +56,25 @@ public struct Mux: Sendable {
     } catch {
       throw error.error(at: address)
     }
+    try Self.judge(reply, of: phone.udid, port: port, at: address)
+    return socket
+  }
+
+  /// What asks for a port of the phone.
+  static func request(for phone: ListedPhone, port: UInt16) -> [String: Plist] {
+    [
+      "MessageType": "Connect", "DeviceID": .integer(Int64(phone.deviceID)),
+      "PortNumber": .integer(Int64(port.byteSwapped)),
+    ]
+  }
+
+  /// Reads the reply to that; returns when the connection is the port's.
+  static func judge(_ reply: Plist, of udid: UDID, port: UInt16, at address: MuxAddress) throws(PhoneError) {
     switch reply["Number"]?.int {
-    case 0: return socket
-    case 2: throw .absent(phone.udid)
-    case 3: throw .refused(phone.udid, port: port)
-    default: throw nonsense("Connect", reply)
+    case 0: return
+    case 2: throw .absent(udid)
+    case 3: throw .refused(udid, port: port)
+    default: throw nonsense("Connect", reply, at: address)
     }
   }
 
@@ -134,7 +145,9 @@ public struct Mux: Sendable {
     do { return try call.exchange(request, by: deadline).0 } catch { throw error.error(at: address) }
   }
 
-  private func nonsense(_ step: String, _ reply: Plist) -> PhoneError {
+  private func nonsense(_ step: String, _ reply: Plist) -> PhoneError { Self.nonsense(step, reply, at: address) }
+
+  private static func nonsense(_ step: String, _ reply: Plist, at address: MuxAddress) -> PhoneError {
     let what = reply["Number"]?.int.map { "Result \($0)" } ?? "an answer of another kind"
     return .muxSilent(address, detail: "\(what) to \(step)")
   }

@@ -59,7 +59,7 @@ struct MuxCall: Sendable {
   }
 
   /// The keys by which the daemon knows its clients.
-  private static func signed(_ request: [String: Plist]) -> [String: Plist] {
+  static func signed(_ request: [String: Plist]) -> [String: Plist] {
     request.merging([
       "ClientVersionString": "fleetctl", "ProgName": "fleetctl", "kLibUSBMuxVersion": 3,
     ]) { own, _ in own }

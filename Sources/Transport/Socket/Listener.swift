@@ -117,3 +117,28 @@ public final class Listener: Sendable {
     return .tcp(host: host, port: port)
   }
 }
+
+// MARK: - For a thread that waits on many descriptors at once
+
+extension Listener {
+  /// For waiting until somebody comes.
+  public var fd: Int32 { socket.fd }
+
+  /// - Returns: nil when nobody waits to be accepted.
+  /// - Throws: `StreamError.system`, EMFILE among others; whoever comes then waits in the backlog.
+  public func acceptNow() throws(StreamError) -> Socket? {
+    while true {
+      let fd = Glibc.accept(socket.fd, nil, nil)
+      if fd >= 0 {
+        let accepted = Socket(adopting: fd)
+        if address.isTCP { accepted.sendWithoutDelay() }
+        return accepted
+      }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EAGAIN: return nil
+      default: throw .system(errno)
+      }
+    }
+  }
+}

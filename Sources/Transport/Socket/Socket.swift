@@ -142,3 +142,56 @@ public final class Socket: ByteStream {
     setsockopt(fd, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 }
+
+// MARK: - For a thread that waits on many descriptors at once
+
+extension Socket {
+  /// Begins to connect. The descriptor becomes writable when it is decided; `connectFailure` then tells how.
+  ///
+  /// - Throws: `StreamError.system` with connect's errno: EAGAIN where a UNIX listener's backlog is full.
+  public static func begin(connectingTo address: SocketAddress) throws(StreamError) -> Socket {
+    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard fd >= 0 else { throw .system(errno) }
+    let socket = Socket(adopting: fd)
+    if address.isTCP { socket.sendWithoutDelay() }
+    guard address.withSockaddr({ Glibc.connect(fd, $0, $1) }) != 0, errno != EINPROGRESS, errno != EINTR
+    else { return socket }
+    throw .system(errno)
+  }
+
+  /// What became of a connect that was begun; zero when it is connected.
+  public var connectFailure: Int32 { pendingError }
+
+  /// - Returns: nil when nothing has come yet; empty at the end of the stream.
+  public func readNow(max: Int) throws(StreamError) -> [UInt8]? {
+    while true {
+      var failure: Int32 = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: max) { buffer, count in
+        let got = recv(fd, buffer.baseAddress, max, 0)
+        failure = got < 0 ? errno : 0
+        count = Swift.max(got, 0)
+      }
+      switch failure {
+      case 0: return bytes
+      case EINTR: continue
+      case EAGAIN: return nil
+      case ECONNRESET, EPIPE: throw .closed
+      default: throw .system(failure)
+      }
+    }
+  }
+
+  /// - Returns: how many of the bytes were taken.
+  public func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int {
+    while true {
+      let count = bytes.withUnsafeBytes { send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count >= 0 { return count }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return 0
+      case ECONNRESET, EPIPE: throw .closed
+      default: throw .system(errno)
+      }
+    }
+  }
+}

@@ -16,6 +16,12 @@ public enum SocketAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether the text is an IPv4 or IPv6 address in numbers.
+  public static func isNumeric(_ host: String) -> Bool {
+    var bytes = in6_addr()
+    return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
+  }
+
   var isTCP: Bool { if case .tcp = self { true } else { false } }
 
   var family: Int32 {

@@ -24,14 +24,14 @@ enum Commands {
   /// In the order in which help lists them.
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
-    RequestCommand.command, ReviveBodyCommand.command, RunCommand.command,
+    RequestCommand.command, ReviveBodyCommand.command, ForwardCommand.command, RunCommand.command,
     LintCommand.command, InitCommand.command, ConfigShowCommand.command, VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
   static let later: [String: String] = [
-    "install": "ideviceinstaller -i FILE", "log": "idevicesyslog", "forward": "iproxy LOCAL:DEVICE",
+    "install": "ideviceinstaller -i FILE", "log": "idevicesyslog",
     "supervise": "fleetctl devices", "status": "fleetctl devices",
     "outcomes": "fleetctl devices", "runs": "fleetctl run --json", "compare": "fleetctl run --json",
     "hold": "fleetctl help",
