@@ -133,7 +133,10 @@ final class ForwardConnection: Alarmed {
     switch outcome {
     case .reply(let reply, let socket, let token): take(reply, End(socket, token))
     case .busy(let failure): tryAgain(after: failure)
-    case .failed(let failure): turnAway(failure.error(at: loop.mux))
+    case .failed(let failure):
+      // Where the daemon has just gone, whether it comes back is found out already.
+      loop.follower.catchUp()
+      loop.follower.sight == .looking ? wait() : turnAway(failure.error(at: loop.mux))
     }
   }
 

@@ -3,7 +3,7 @@ import Wire
 
 /// What can be made to happen to the phone itself, its cable and its mux.
 enum DeviceActions {
-  static let all: [PhoneAction] = power + cable + trust + values + faults + services + mux + connections
+  static let all: [PhoneAction] = power + cable + trust + values + faults + services + mux + connections + bulk
 
   // MARK: - Lock and power
 

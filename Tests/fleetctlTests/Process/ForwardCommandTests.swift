@@ -118,8 +118,8 @@ import Wire
       client.reset()
     }
     try phones.fleet.perform("mux-quit", on: "1", ["for": "1ms"])
+    await phones.asked("Listen", times: 2)
 
-    #expect(await child.prints { $0.err.contains("is reachable again") })
     #expect(try await hello(ports[1]).hasPrefix("HTTP/1.1 200"))
     child.signal(SIGTERM)
     #expect(await child.ending() == .exited(143))
