@@ -90,18 +90,17 @@ public struct ReviveProcedure: Equatable, Sendable {
   /// What comes unasked can only end it sooner, or make what was read before worthless.
   private mutating func notice(_ event: ReviveEvent, _ now: HostMoment) {
     // A launch under way is judged when it has come back.
-    if case .launch = pending { return }
+    var isLaunching = false
+    if case .launch = pending { isLaunching = true }
     switch (phase, event) {
     case (.looking, .door(.answered(let detail))), (.waiting, .door(.answered(let detail))):
-      _ = answered(detail, now)
-    case (.looking, .lock(let reading)):
-      switch reading.state {
-      case .locked: _ = end(OutcomeWords(.locked, .passcode), reading.why, now)
-      case .unknown: unlockedAt = nil
-      case .unlocked: break
-      }
-    case (.looking, .hands(.running)): _ = end(OutcomeWords(.leftAlone, .hands), Self.handsDetail, now)
-    case (.looking, .hands(.unknown)), (.looking, .hands(.unreachable)): handsFreeAt = nil
+      if !isLaunching { _ = answered(detail, now) }
+    case (.looking, .lock(let reading)) where reading.state != .unlocked:
+      unlockedAt = nil
+      if reading.state == .locked, !isLaunching { _ = end(OutcomeWords(.locked, .passcode), reading.why, now) }
+    case (.looking, .hands(let look)) where look != .absent:
+      handsFreeAt = nil
+      if look == .running, !isLaunching { _ = end(OutcomeWords(.leftAlone, .hands), Self.handsDetail, now) }
     case (.looking, _), (.waiting, _), (.judging, _): break
     }
   }
