@@ -93,6 +93,8 @@ public struct LaunchRequest: Equatable, Sendable {
   public var environment: [(name: String, value: String)]
   /// Ends a running one first.
   public var fresh: Bool
+  /// The lock is read right before the start, and nothing is started unless it says unlocked.
+  public var unlockedOnly = false
   public init(
     bundle: String, arguments: [String] = [], environment: [(name: String, value: String)] = [],
     fresh: Bool = false
@@ -104,6 +106,7 @@ public struct LaunchRequest: Equatable, Sendable {
   }
   public static func == (left: LaunchRequest, right: LaunchRequest) -> Bool {
     left.bundle == right.bundle && left.arguments == right.arguments && left.fresh == right.fresh
+      && left.unlockedOnly == right.unlockedOnly
       && left.environment.elementsEqual(right.environment, by: ==)
   }
 }

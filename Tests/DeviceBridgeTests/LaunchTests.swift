@@ -196,6 +196,21 @@ extension Bench {
     #expect(bench.starts.count == 2)
   }
 
+  @Test func `is not asked of a phone whose lock is not known, where it is for unlocked ones only`() async throws {
+    let bench = try Bench("16.7")
+    var request = kiosk
+    request.unlockedOnly = true
+    let lane = try await bench.lane()
+    try bench.do("set-value", ["PasswordProtected": "", "type": "absent"])
+
+    let unknown = await lane.outcome(request)
+
+    #expect(unknown?.refusal == .failed && unknown?.detail?.contains("the phone does not tell") == true)
+    #expect(bench.starts.isEmpty)
+    try bench.do("set-value", ["PasswordProtected": "false", "type": "boolean"])
+    #expect(await lane.outcome(request) == nil)
+  }
+
   @Test func `H30: of an app that is not installed starts nothing`() async throws {
     let bench = try Bench("16.7")
     let lane = try await bench.lane()

@@ -34,6 +34,7 @@ extension PhoneWork {
     case .unknown: break
     }
     let dialogue = try debugger(major)
+    if request.unlockedOnly { try expectUnlocked() }
     do throws(PhoneError) {
       try start([path] + request.arguments, request.environment, dialogue)
     } catch .silent(_, let step, let limit) {
@@ -41,6 +42,17 @@ extension PhoneWork {
       throw .launchRefused(udid, .failed, detail: "no answer within \(PhoneError.seconds(limit)): \(step)\(guess)")
     }
     try expectLife(of: executable, besides: before)
+  }
+
+  /// Read once more: ending the running one takes a while, in which somebody may lock the phone.
+  private func expectUnlocked() throws(PhoneError) {
+    let reading = lock()
+    let detail = "not asked, since \(reading.why)"
+    switch reading.state {
+    case .unlocked: return
+    case .locked: throw .launchRefused(udid, .locked, detail: detail)
+    case .unknown: throw .launchRefused(udid, .failed, detail: detail)
+    }
   }
 
   /// Returning means that the process runs and nobody debugs it any more.
