@@ -60,7 +60,7 @@ public struct PhoneLocks: Sendable {
   }
 
   private func attempt(_ name: String, _ holder: Holder) throws(HostTrouble) -> Attempt {
-    while true {
+    for _ in 0..<Self.patience {
       let fd = try LockFile.open(name, in: folder)
       while flock(fd, LOCK_EX | LOCK_NB) != 0 {
         let code = errno
@@ -76,6 +76,8 @@ public struct PhoneLocks: Sendable {
       }
       return .taken(PhoneLease(locked: fd, holder))
     }
+    // Somebody removes it as fast as it is made.
+    throw .lock(path: "\(folder)/\(name)", code: ESTALE)
   }
 
   private static func read(_ fd: Int32) -> [UInt8] {

@@ -28,12 +28,19 @@ public enum DoorLook: Equatable, Sendable {
 
   public init(_ answer: DoorAnswer) {
     switch answer.ending {
-    case .response(let message): self = .answered(detail: "it answered \(message.status)")
+    case .response(let message): self = .answered(detail: Self.detail(message))
     case .refused: self = .silent(.refused, detail: "nothing listens on its port")
     case .silent(let received, let detail): self = .silent(received == 0 ? .noAnswer : .badReply, detail: detail)
     case .badReply(let detail): self = .silent(.badReply, detail: detail)
     case .unreachable(let error): self = .unreachable(error)
     }
+  }
+
+  private static func detail(_ message: HTTPMessage) -> String {
+    let answered = "it answered \(message.status)"
+    // A hello is small; what is not need not be understood.
+    guard message.body.count <= 1 << 16, JSON(parsing: message.body)?["active"] == false else { return answered }
+    return "\(answered), with another app in front"
   }
 }
 

@@ -15,6 +15,8 @@ public final class PhoneMeans: ReviveMeans {
     public var holder: Holder
     /// How long a phone that somebody holds is waited for.
     public var leaseWait = Duration.zero
+    /// The same where it is held for another revival, which is over soon and may have brought the app back.
+    public var revivalWait = Duration.seconds(60)
 
     public init(mux: MuxAddress, bundle: String, token: Secret? = nil, holder: Holder) {
       self.mux = mux
@@ -96,11 +98,12 @@ public final class PhoneMeans: ReviveMeans {
   }
 
   private func takeLease() async throws(CancellationError) -> LeaseLook {
-    let answer: LeaseAnswer
+    var answer: LeaseAnswer
     do throws(HostTrouble) {
-      answer = try await locks.acquire(
-        body.udid, on: settings.mux, as: settings.holder, wait: clock.deadline(after: settings.leaseWait),
-        onWait: onWait)
+      answer = try await askLock(settings.leaseWait)
+      if case .held(let holder) = answer, holder.purpose == .supervise || holder.purpose == .revive {
+        answer = try await askLock(settings.revivalWait)
+      }
     } catch {
       return .trouble(error)
     }
@@ -111,6 +114,11 @@ public final class PhoneMeans: ReviveMeans {
     case .held(let holder): return .held(by: holder)
     case .cancelled: throw CancellationError()
     }
+  }
+
+  private func askLock(_ wait: Duration) async throws(HostTrouble) -> LeaseAnswer {
+    try await locks.acquire(
+      body.udid, on: settings.mux, as: settings.holder, wait: clock.deadline(after: wait), onWait: onWait)
   }
 
   private func session() async -> PhoneError? {
@@ -140,7 +148,10 @@ public final class PhoneMeans: ReviveMeans {
   private func launch(fresh: Bool) async -> PhoneError? {
     guard let link else { return absence }
     do throws(PhoneError) {
-      try await link.launch(LaunchRequest(bundle: settings.bundle, fresh: fresh), by: .after(Self.launchLimit))
+      var request = LaunchRequest(bundle: settings.bundle, fresh: fresh)
+      // Ending the old app takes a while, in which somebody may lock the phone.
+      request.unlockedOnly = true
+      try await link.launch(request, by: .after(Self.launchLimit))
       return nil
     } catch {
       return error

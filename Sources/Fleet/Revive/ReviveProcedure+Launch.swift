@@ -40,8 +40,8 @@ extension ReviveProcedure {
       return end(words, error, now)
     case .locked:
       launched = true
-      let refused = "the phone refused the launch as Locked"
-      return end(words, "\(refused), though its lock had just been read as unlocked", now, error: error)
+      phase = .judging(Verdict(words: words, detail: "the phone refused the launch as Locked", error: error))
+      return ask(.readLock, now)
     case .failed:
       launched = true
       if requests < 2, now.awake - askedAt.awake < ReviveRules.collision { return advance(now) }
@@ -108,13 +108,17 @@ extension ReviveProcedure {
     return Verdict(words: OutcomeWords(kind, silence.kind.reason), detail: detail)
   }
 
-  /// The lock has one name, whatever it has stood in the way of.
+  /// The lock has one name, whatever it has stood in the way of; the detail tells where its value says something else.
   mutating func judge(_ verdict: Verdict, _ reading: LockReading, _ now: HostMoment) -> ReviveCommand? {
+    let isRefusedAsLocked = verdict.words.kind == .locked
     switch reading.state {
     case .locked:
-      let detail = launched ? "a launch was sent, and the lock has overtaken it: \(reading.why)" : reading.why
-      return end(OutcomeWords(.locked, .passcode), detail, now)
-    case .unlocked: return end(verdict.words, verdict.detail, now, error: verdict.error)
+      let before =
+        isRefusedAsLocked ? "\(verdict.detail): " : launched ? "a launch was sent, and the lock has overtaken it: " : ""
+      return end(OutcomeWords(.locked, .passcode), before + reading.why, now)
+    case .unlocked:
+      let detail = isRefusedAsLocked ? "\(verdict.detail), though its lock reads as unlocked" : verdict.detail
+      return end(verdict.words, detail, now, error: verdict.error)
     case .unknown:
       return end(
         verdict.words, "\(verdict.detail) (whether it is locked can't be told: \(reading.why))", now,

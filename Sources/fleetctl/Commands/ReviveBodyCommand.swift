@@ -40,7 +40,8 @@ enum ReviveBodyCommand {
     defer { lane?.close() }
     let output = context.output
     let means = PhoneMeans(
-      body, over: lane, settings, locks: PhoneLocks(environment: context.environment), stamps: stamps)
+      body, over: lane, settings, locks: PhoneLocks(environment: context.environment), stamps: stamps
+    ) { holder in output.say("\(body.title) is held by \(holder.text); it is waited for.".printable) }
     let draws = !context.wantsJSON && output.isOnScreen
     defer { if draws { output.draw("") } }
     do throws(RevivalError) {

@@ -171,8 +171,10 @@ import Wire
 
   @Test func `is refused where something else lies in its place`() async throws {
     try await take().release()
+    let target = "\(scratch.path)/target"
+    try Scratch.write("not to be touched", to: target)
     let makers: [(String) -> Void] = [
-      { symlink("/etc/passwd", $0) }, { mkfifo($0, 0o666) }, { mkdir($0, 0o777) },
+      { symlink(target, $0) }, { mkfifo($0, 0o666) }, { mkdir($0, 0o777) },
     ]
     for make in makers {
       unlink(file)
@@ -181,6 +183,19 @@ import Wire
       await #expect(throws: HostTrouble.notALock(path: file)) { try await ask(Self.run) }
       rmdir(file)
     }
+    #expect(Scratch.read(target) == "not to be touched")
+  }
+
+  @Test func `is no lock any more once its file was removed or replaced`() throws {
+    let fd = try LockFile.open("x.lock", in: locks.folder)
+    defer { close(fd) }
+    #expect(LockFile.isCurrent(fd, "x.lock", in: locks.folder))
+
+    unlink("\(locks.folder)/x.lock")
+
+    #expect(!LockFile.isCurrent(fd, "x.lock", in: locks.folder))
+    close(try LockFile.open("x.lock", in: locks.folder))
+    #expect(!LockFile.isCurrent(fd, "x.lock", in: locks.folder))
   }
 
   @Test func `is a trouble of the host where its folder can't be`() async throws {

@@ -39,7 +39,7 @@ private final class Shelf: Sendable {
   /// - Parameter phone: as the mux listed it; the one that it lists now if none is given.
   func revive(
     _ change: (inout Body) -> Void = { _ in }, rules: ((inout ReviveRules) -> Void)? = nil,
-    stamps: (any LaunchStamps)? = nil
+    stamps: (any LaunchStamps)? = nil, onWait: @escaping @Sendable (Holder) -> Void = { _ in }
   ) async throws -> OutcomeReport {
     var configuration = FleetConfiguration()
     configuration.app.bundle = "com.example.kiosk"
@@ -50,7 +50,7 @@ private final class Shelf: Sendable {
     let lane = body.phone.map { PhoneLane($0, mux: mux) }
     defer { lane?.close() }
     let settings = PhoneMeans.Settings(mux: mux, bundle: "com.example.kiosk", holder: .current(.revive))
-    let means = PhoneMeans(body, over: lane, settings, locks: locks, stamps: stamps ?? self.stamps)
+    let means = PhoneMeans(body, over: lane, settings, locks: locks, stamps: stamps ?? self.stamps, onWait: onWait)
     var allowed = ReviveRules(body)
     rules?(&allowed)
     return try await Revival(body, rules: allowed, means: means).run()
@@ -220,6 +220,26 @@ private struct FullDisk: LaunchStamps {
     #expect(shelf.launchesAsked == 0)
     lease.release()
     #expect(try await shelf.revive().words == OutcomeWords(.revived))
+  }
+
+  @Test func `is waited for while another revival has it, and asked again after that`() async throws {
+    let shelf = try Shelf()
+    let supervisor = Holder(pid: 4_711, purpose: .supervise)
+    guard
+      case .taken(let lease, _) = try await shelf.locks.acquire(
+        shelf.udid, on: shelf.mux, as: supervisor, wait: .after(.zero))
+    else { throw Trouble("not free") }
+    let told = Latch()
+    let reviving = Task { try await shelf.revive(onWait: { if $0 == supervisor { told.open() } }) }
+    #expect(await eventually { told.wait(until: .after(.zero)) })
+
+    try shelf.do("launch-app")
+    lease.release()
+
+    let report = try await reviving.value
+    #expect(report.words == OutcomeWords(.up), "\(report.json.line)")
+    #expect(try #require(report.silent) > .zero)
+    #expect(shelf.launchesAsked == 0)
   }
 
   @Test func `41: needs its developer image`() async throws {

@@ -266,7 +266,7 @@ struct ReviveRow: CustomTestStringConvertible, Sendable {
     let detail = try #require(body.revive()?.judgement?.detail)
 
     #expect(detail.contains("refused the launch as Locked"))
-    #expect(detail.contains("read as unlocked"))
+    #expect(detail.contains("reads as unlocked"))
   }
 
   @Test(arguments: [PhoneError.ended(udid), .badRequest(detail: "a token with a line break")])
@@ -286,6 +286,14 @@ struct ReviveRow: CustomTestStringConvertible, Sendable {
     message.status = status
 
     #expect(Self.answer(.response(message)) == .answered(detail: "it answered \(status)"))
+  }
+
+  @Test func `tells that another app is in front, as a detail of the answer`() {
+    var message = HTTPMessage()
+    message.status = 200
+    message.body = Array(#"{"ok":true,"active":false}"#.utf8)
+
+    #expect(Self.answer(.response(message)) == .answered(detail: "it answered 200, with another app in front"))
   }
 
   @Test func `is silence of one of three kinds without a whole answer`() {
