@@ -80,7 +80,7 @@ struct Bench: Sendable {
   private func resolve(_ typed: String) async throws(Complaint) -> Body {
     let selection = try await bodies()
     do { return try selection.resolve(typed) } catch {
-      throw Complaint(error.exitCode == ExitCode.usage.number ? .usage : .harness, error.sentence)
+      throw Complaint(ExitCode(error.exitCode), error.sentence)
     }
   }
 

@@ -24,18 +24,17 @@ enum Commands {
   /// In the order in which help lists them.
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
-    RequestCommand.command, ReviveBodyCommand.command, ForwardCommand.command, RunCommand.command,
+    RequestCommand.command, InstallCommand.command, LogCommand.command, ForwardCommand.command,
+    ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
     LintCommand.command, InitCommand.command, ConfigShowCommand.command, VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
   static let later: [String: String] = [
-    "install": "ideviceinstaller -i FILE", "log": "idevicesyslog",
     "supervise": "fleetctl devices", "status": "fleetctl devices",
     "outcomes": "fleetctl devices", "runs": "fleetctl run --json", "compare": "fleetctl run --json",
     "hold": "fleetctl help",
     "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
-    "pair": "idevicepair pair", "unpair": "idevicepair unpair", "mount": "ideviceimagemounter",
   ]
 }

@@ -28,14 +28,14 @@ enum LaunchCommand {
       (try invocation.pairs("env"), try invocation.duration("wait") ?? .zero)
     }
     let bench = try Bench(context)
-    let limit = Deadline.after(wait)
+    let patience = Patience(wait)
     var body = try await bench.body(invocation.one("BODY"), wait: wait)
     guard let bundle = body.app.bundle else { throw .noApp }
     let request = LaunchRequest(
       bundle: bundle, arguments: invocation.values("arg"), environment: environment, fresh: invocation.has("fresh"))
     while true {
       let failure = await launch(request, on: body, bench)
-      if let failure, canBeWaitedFor(failure), !limit.hasPassed, await Bench.rest() {
+      if let failure, failure.mayPass, await patience.goesOn() {
         body = (try? await bench.body(body.udid.description)) ?? body
         continue
       }
@@ -69,17 +69,6 @@ enum LaunchCommand {
       case .refused, .silent, .badReply:
         guard !limit.hasPassed, await Bench.rest() else { return .refused(body.udid, port: body.door.port) }
       }
-    }
-  }
-
-  /// Only what a person or a cable can change while we wait: a refusal for another reason stays one.
-  private static func canBeWaitedFor(_ error: PhoneError) -> Bool {
-    switch error {
-    case .launchRefused(_, .locked, _), .absent, .lost, .silent, .noMux, .deadMux, .muxSilent: true
-    case .untrusted(_, .lockedBeforeFirstUnlock), .untrusted(_, .pending), .untrusted(_, .untrusted): true
-    case .launchRefused, .untrusted, .notASocket, .muxForbidden, .host, .networkOnly, .tls, .badReply, .lockdown,
-      .refused, .ended, .badRequest:
-      false
     }
   }
 

@@ -25,6 +25,10 @@ struct DeviceReport: Sendable {
   var door = DoorPresence.unknown
   /// How long the door's hello took, where it answered.
   var hello: Duration?
+  /// The sysfs path of its USB port, such as `1-2.3`.
+  var usbPort: String?
+  /// nil where it was not asked.
+  var power: PowerReading?
 
   /// A name for people: fleet.yaml's, else the phone's own; a phone that has none is called by its identifier's end.
   ///
@@ -49,9 +53,8 @@ struct DeviceReport: Sendable {
     [
       "body": .text(body), "udid": .string(phone.udid.description), "device_name": .text(facts.deviceName),
       "model": .text(facts.model), "ios": .text(facts.ios), "transport": .string(phone.transport.rawValue),
-      // Neither is read yet: the port is the kernel's to tell, the temperature the diagnostics service's.
-      "usb_port": .null, "temperature_c": .null,
-      "battery_percent": facts.batteryPercent.map { .integer(Int64($0)) } ?? .null,
+      "usb_port": .text(usbPort), "temperature_c": power?.temperature.map { .number($0) } ?? .null,
+      "battery_percent": (facts.batteryPercent ?? power?.percent).map { .integer(Int64($0)) } ?? .null,
       "trust": .string(facts.trust.rawValue), "lock": .string(facts.lock.state.rawValue), "app": .string(app.rawValue),
       "door": .string(door.rawValue), "hello_ms": hello.map { .number($0.milliseconds) } ?? .null,
       "error": .text(facts.error?.sentence),

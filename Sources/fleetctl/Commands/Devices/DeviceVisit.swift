@@ -10,10 +10,14 @@ struct DeviceVisit: Sendable {
   var body: String?
   /// nil where no configuration names the app.
   var bundle: String?
+  /// The sysfs path of its USB port, as the kernel has it.
+  var usbPort: String?
+  /// Whether somebody wants to know how warm the phone is, which takes a service of its own.
+  var asksPower = false
   /// The hello of this phone's door, by the visit's deadline.
   var hello: @Sendable (Deadline) -> DoorRequest
 
-  func report(over link: any PhoneLink, by deadline: Deadline) async -> DeviceReport {
+  func report(over link: any PhoneLink & PhoneHealth, by deadline: Deadline) async -> DeviceReport {
     guard phone.transport == .usb else {
       var facts = PhoneFacts()
       facts.error = .networkOnly(phone.udid)
@@ -22,11 +26,13 @@ struct DeviceVisit: Sendable {
     let answered = Guarded(false)
     async let asked = ask(link, by: deadline, answered)
     let facts = await link.facts(by: deadline)
-    var report = DeviceReport(body: body, phone: phone, facts: facts)
+    var report = DeviceReport(body: body, phone: phone, facts: facts, usbPort: usbPort)
     // A door that keeps silent does so to the end of the visit: the process list is not left until then. A door that
     // has answered makes that question needless.
     let mustLook = facts.trust == .trusted && !answered.with { $0 }
     async let looked = mustLook ? presence(over: link, by: deadline) : .unknown
+    // What a phone does not tell of its battery is no trouble of the visit.
+    if asksPower, facts.trust == .trusted { report.power = try? await link.power(by: deadline) }
     await report.take(asked)
     let presence = await looked
     if report.app == .unknown { report.app = presence }

@@ -34,7 +34,8 @@ enum DevicesCommand {
       return try await watch.run()
     }
     let phones = try await list(bench, wait: wait ?? .zero)
-    let visits = phones.map { visit($0, bench) }
+    let ports = USBPorts().all()
+    let visits = phones.map { visit($0, at: ports[$0.udid], bench, context) }
     let reports = await visitAll(visits, mux: bench.mux)
     try tell(reports, context)
     for body in bench.configuration.bodies ?? [] where !phones.contains(where: { $0.udid == body.udid }) {
@@ -68,13 +69,15 @@ enum DevicesCommand {
   }
 
   /// What is to be asked of a phone, by the settings that hold for it.
-  static func visit(_ phone: ListedPhone, _ bench: Bench) -> DeviceVisit {
+  static func visit(_ phone: ListedPhone, at port: String?, _ bench: Bench, _ context: Context) -> DeviceVisit {
     let configuration = bench.configuration
     let entry = configuration.bodies?.first { $0.udid == phone.udid }
     let door = entry?.door ?? configuration.door
     let call = door.call(.hello)
-    return DeviceVisit(phone: phone, body: entry?.name, bundle: (entry?.app ?? configuration.app).bundle) {
-      deadline in
+    return DeviceVisit(
+      phone: phone, body: entry?.name, bundle: (entry?.app ?? configuration.app).bundle, usbPort: port,
+      asksPower: context.wantsJSON
+    ) { deadline in
       // A token that can't be read makes the door answer 401, which is an answer.
       let token = (try? door.token())?.value
       return DoorRequest(

@@ -17,6 +17,8 @@ struct DevicesWatch {
   /// One phone's visits.
   private struct Visits {
     var lane: PhoneLane
+    /// The sysfs path of the USB port.
+    var port: String?
     /// The one under way; nil between two.
     var current: Int?
     var last: Int?
@@ -105,7 +107,9 @@ struct DevicesWatch {
   }
 
   private mutating func want(_ phone: ListedPhone) {
-    if visits[phone.udid] == nil { visits[phone.udid] = Visits(lane: PhoneLane(phone, mux: bench.mux)) }
+    if visits[phone.udid] == nil {
+      visits[phone.udid] = Visits(lane: PhoneLane(phone, mux: bench.mux), port: USBPorts().port(of: phone.udid))
+    }
     if visits[phone.udid]?.current != nil {
       visits[phone.udid]?.isWanted = true
     } else if !waiting.contains(phone.udid) {
@@ -120,7 +124,8 @@ struct DevicesWatch {
       count += 1
       visits[udid]?.current = count
       visits[udid]?.isWanted = false
-      let (sink, number, visit) = (sink, count, DevicesCommand.visit(phone, bench))
+      let visit = DevicesCommand.visit(phone, at: visits[udid]?.port, bench, context)
+      let (sink, number) = (sink, count)
       Task {
         sink.yield(.visited(await visit.report(over: lane, by: .after(DeviceVisit.limit)), visit: number))
       }

@@ -14,13 +14,15 @@ final class RunStage: Sendable {
   /// The bodies that the command line means, on phones that are attached.
   init(_ options: RunOptions, _ bench: Bench) async throws(Complaint) {
     let selection = try await bench.bodies()
-    if options.bodies.isEmpty {
-      bodies = selection.bodies
-    } else {
-      do { bodies = try selection.resolve(options.bodies) } catch {
-        throw Complaint(error.exitCode == ExitCode.usage.number ? .usage : .harness, error.sentence)
+    var chosen = selection.bodies
+    if !options.bodies.isEmpty {
+      do { chosen = try selection.resolve(options.bodies) } catch {
+        throw Complaint(ExitCode(error.exitCode), error.sentence)
       }
     }
+    let ports = USBPorts().all()
+    for index in chosen.indices { chosen[index].usbPort = ports[chosen[index].udid] }
+    bodies = chosen
     mux = bench.mux
     secrets = Array(bench.configuration.secrets.values)
     fleet = nil

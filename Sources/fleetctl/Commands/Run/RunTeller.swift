@@ -61,15 +61,7 @@ final class RunTeller: Sendable {
   }
 
   private func draw(_ progress: String) {
-    // One row of eighty columns at most: a drawn line that wraps cannot be drawn over.
-    var text = ""
-    var columns = 0
-    for character in progress {
-      columns += DisplayWidth.of(String(character))
-      if columns > 78 { break }
-      text.append(character)
-    }
-    output.draw(text)
+    output.drawRow(progress)
     state.with { $0.isDrawn = true }
   }
 }
