@@ -132,6 +132,16 @@ final class TestPhones: Sendable {
     return nil
   }
 
+  /// Waits until the host has done something more to the phones.
+  func goesOn(after count: Int, within limit: Duration = .seconds(20)) async -> Bool {
+    let deadline = Deadline.after(limit)
+    while fleet.journal.entries().count <= count {
+      if deadline.hasPassed { return false }
+      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    }
+    return true
+  }
+
   func run(_ arguments: String..., stdout: ChildProcess.Stdout = .collected) async -> Fleetctl.Done {
     await Fleetctl.run(arguments, environment: environment, stdout: stdout)
   }

@@ -25,7 +25,9 @@ enum InstallCommand {
         + "phone's own), error.",
     ])
 
-  static let command = Command(spec: spec) { context throws(Complaint) in
+  static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
+
+  private static func run(_ context: Context) async throws(Complaint) -> ExitCode {
     let invocation = context.invocation
     let bench = try Bench(context)
     let file = invocation.one("FILE.ipa")

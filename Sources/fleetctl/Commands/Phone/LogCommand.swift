@@ -18,7 +18,9 @@ enum LogCommand {
         + "does not trust this host, or has left.",
     ])
 
-  static let command = Command(spec: spec) { context throws(Complaint) in
+  static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
+
+  private static func run(_ context: Context) async throws(Complaint) -> ExitCode {
     let bench = try Bench(context)
     let body = try await bench.body(context.invocation.one("BODY"))
     let lane: PhoneLane
@@ -59,7 +61,8 @@ enum LogCommand {
     throw Complaint(
       .no,
       "\(bundle.printable) is not installed on \(body.title.printable), so nothing of it can be in the log. "
-        + "fleet.yaml may name another app than the phone has. Read the whole log: fleetctl log \(body.title.printable).")
+        + "fleet.yaml may name another app than the phone has. Read the whole log: fleetctl log \(body.title.printable)."
+    )
   }
 
   static func json(_ line: LogRecord, of body: Body, at time: String) -> JSON {

@@ -25,7 +25,9 @@ enum MountCommand {
         + "version, or the path that was given), exact, error.",
     ])
 
-  static let command = Command(spec: spec) { context throws(Complaint) in
+  static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
+
+  private static func run(_ context: Context) async throws(Complaint) -> ExitCode {
     let invocation = context.invocation
     let wait = try context.usage { () throws(UsageError) in
       if invocation.has("image"), invocation.has("near") {

@@ -20,7 +20,9 @@ enum PairCommand {
         + "null), error.",
     ])
 
-  static let command = Command(spec: spec) { context throws(Complaint) in
+  static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
+
+  private static func run(_ context: Context) async throws(Complaint) -> ExitCode {
     let invocation = context.invocation
     let wait = try context.usage { () throws(UsageError) in try invocation.duration("wait") } ?? .zero
     let bench = try Bench(context)

@@ -16,7 +16,9 @@ enum UnpairCommand {
       "--json: one object with body, udid, revoked (both-ends, here-alone, nothing, or null), error.",
     ])
 
-  static let command = Command(spec: spec) { context throws(Complaint) in
+  static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
+
+  private static func run(_ context: Context) async throws(Complaint) -> ExitCode {
     let bench = try Bench(context)
     let typed = context.invocation.one("BODY")
     let selection = try await bench.bodies()
