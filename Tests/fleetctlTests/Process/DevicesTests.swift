@@ -28,18 +28,21 @@ import Wire
     let phones = try TestPhones(2, ios: ["16.7"])
     try phones.fleet.perform("lock", on: "1")
     try phones.fleet.perform("kill-app", on: "2")
+    try phones.fleet.perform("battery", on: "1", ["percent": "80", "temperature": "31.5"])
 
     let objects = Self.objects(await phones.run("devices", "--json"))
 
     try #require(objects.count == 2)
+    #expect(objects[0]["battery_percent"] == 80 && objects[0]["temperature_c"]?.double == 31.5)
     #expect(objects[0]["lock"] == "locked" && objects[1]["lock"] == "unlocked")
     #expect(objects[1]["app"] == "not-running" && objects[1]["door"] == "silent")
     #expect(objects[1]["hello_ms"] == .null)
     for object in objects {
       #expect(object["trust"] == "trusted" && object["transport"] == "usb" && object["ios"] == "16.7")
       #expect(object["model"] == "iPhone12,1" && object["body"] == .null && object["error"] == .null)
-      #expect(object["usb_port"] == .null && object["temperature_c"] == .null)
-      #expect(object["battery_percent"]?.int != nil)
+      // The kernel sees no virtual phone.
+      #expect(object["usb_port"] == .null)
+      #expect(object["battery_percent"]?.int != nil && object["temperature_c"]?.double != nil)
     }
   }
 
