@@ -9,7 +9,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-dev libyaml-dev libhttp-parser-dev
 TEST_PACKAGES := libimobiledevice-utils libusbmuxd-tools curl python3 python3-venv
 
-.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian fuzz clean
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian release bench sanitize fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -43,6 +43,15 @@ crosscheck: crosscheck-debian ## Debian's clients, then pymobiledevice3 from PyP
 
 crosscheck-debian: test-deps build
 	python3 Tests/crosscheck/debian.py $(DEBUG)
+
+release: deps ## release build: .build/release/fleetctl
+	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl --configuration release
+
+bench: release test-deps ## measure against iproxy, the idevice tools and pymobiledevice3; writes docs/performance.md
+	./scripts/bench/run $(BUILD)
+
+sanitize: test-deps ## all tests under the thread sanitizer, then under the address sanitizer
+	./scripts/sanitize $(BUILD)
 
 fuzz: deps ## libFuzzer over the decoders: five million executions each (EXECUTIONS=…)
 	./scripts/fuzz $(BUILD) $(EXECUTIONS)

@@ -6,21 +6,20 @@ Each pair runs A, then B, on the same virtual phones; medians and the ratios of 
 load (the virtual phones' own CPU seconds) stands beside them, since both share one machine.
 """
 
+import contextlib
 import datetime
+import http.client
+import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Tests", "crosscheck"))
-sys.path.insert(0, os.path.dirname(__file__))
 
-from fleet import Fleet, eventually  # noqa: E402
-import forward  # noqa: E402
+from fleet import Fleet, eventually, free_port  # noqa: E402
 
 IOS = ["15.8", "16.7", "17.6", "18.5", "26.1"]
 
@@ -29,7 +28,7 @@ def main(fleetctl, pymobiledevice3, output):
     rows = []
     for measure in (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start):
         rows += measure(fleetctl, pymobiledevice3)
-    rows += forward.rows(fleetctl)
+    rows += forward_against_iproxy(fleetctl)
     rows += churn(fleetctl)
     write(output, rows)
     failed = [row for row in rows if row["holds"] is False]
@@ -115,43 +114,92 @@ def devices_among_hung_phones(fleetctl, _):
 
 def hello_and_start(fleetctl, pymobiledevice3):
     with Fleet(fleetctl, ios=["16.7"], time_scale=1) as fleet:
-        hello = [fleetctl, "hello", "Phone 1"]
-        if fleet.run(fleetctl, "devices", "--json").count("\n") == 1:
-            hello = [fleetctl, "hello", fleet.phones()[0]["udid"]]
-        memory = statistics.median(timed(hello, fleet.environment)[2] for _ in range(5))
+        command = [fleetctl, "hello", fleet.phones()[0]["udid"]]
+        memory = statistics.median(timed(command, fleet.environment)[2] for _ in range(5))
         rows = [row("hello's memory as a whole process", f"{memory:.1f} MiB", "under 30 MiB", memory < 30)]
         if not pymobiledevice3:
             return rows + [row("hello against pymobiledevice3's start", "not measured: it is not installed",
                                "at least 30 times", None)]
-        ours, theirs, ratio = paired(hello, [pymobiledevice3, "version"], fleet.environment)
+        ours, theirs, ratio = paired(command, [pymobiledevice3, "version"], fleet.environment)
         return rows + [row("hello as a whole process against pymobiledevice3's start alone",
                            f"{ours * 1000:.1f} ms against {theirs * 1000:.0f} ms, {ratio:.0f} times faster",
                            "at least 30 times", ratio >= 30)]
+
+
+def forward_against_iproxy(fleetctl):
+    """What forward.py measures, as rows."""
+    done = subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "forward.py"), fleetctl],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    rows = []
+    for figure in map(json.loads, done.stdout.splitlines()):
+        what, ours = figure["figure"], figure.get("fleetctl")
+        if what in ("one at a time", "eight at once"):
+            theirs, alone = figure["iproxy"], figure["direct"]
+            load = f"the same without a forwarder {alone['p50_ms']:.2f} ms"
+            rows.append(row(f"forward, {ours['requests']} requests {what}: hung or broken",
+                            f"{ours['hung']} hung, {ours['broken']} broken (iproxy {theirs['hung']} hung, "
+                            f"{theirs['broken']} broken)", "none", ours["hung"] + ours["broken"] == 0))
+            rows.append(row(f"forward, requests {what}: p50 against iproxy's",
+                            f"{ours['p50_ms']:.2f} ms against {theirs['p50_ms']:.2f} ms, {figure['ratio']:.1f} times faster",
+                            "at least 3 times", figure["ratio"] >= 3, load))
+        elif what == "bulk":
+            rows.append(row("forward, bulk through one connection against iproxy's",
+                            f"{ours['mb_per_s']:.0f} MB/s against {figure['iproxy']['mb_per_s']:.0f} MB/s, "
+                            f"{figure['ratio']:.1f} times", "at least twice", figure["ratio"] >= 2,
+                            f"the same without a forwarder {figure['direct']['mb_per_s']:.0f} MB/s"))
+        elif what == "descriptors":
+            rows.append(row(f"forward's descriptors after {figure['connections']} connections",
+                            f"{figure['before']} before, {figure['after']} after", "equal",
+                            figure["before"] == figure["after"]))
+    return rows
+
+
+@contextlib.contextmanager
+def forwarding(fleetctl, fleet, body):
+    """A `fleetctl forward` to the door, and its local port."""
+    port = free_port()
+    process = subprocess.Popen([fleetctl, "forward", body, f"{port}:8127"], env=fleet.environment,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process, port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def hello(port):
+    """Whether the door answers through a local port, on a connection of its own."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        link.request("GET", "/hello")
+        return link.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        link.close()
 
 
 def churn(fleetctl):
     """10,000 hellos through one forward, 200 detach/attach rounds and 200 mux restarts leave nothing behind."""
     rows = []
     with Fleet(fleetctl, ios=["16.7"], time_scale=1) as fleet:
-        with forward.forwarding(fleetctl, fleet, fleet.phones()[0]["udid"], 8127) as (process, port):
-            hello = lambda: forward.hello(port)
-            eventually(hello)
+        with forwarding(fleetctl, fleet, fleet.phones()[0]["udid"]) as (process, port):
+            eventually(lambda: hello(port))
             start = held(process.pid)
-            answered = sum(hello() for _ in range(10_000))
-            eventually(lambda: held(process.pid) == start)
-            rows.append(row("10,000 hellos through one forward", f"{answered} answered, descriptors and threads "
-                            f"{start} before, {held(process.pid)} after", "all, and equal",
-                            answered == 10_000 and held(process.pid) == start))
-            for what, act in (
-                ("detach/attach", lambda: (fleet.act("1", "detach"), fleet.act("1", "attach"))),
-                ("mux restart", lambda: fleet.act("1", "mux-restart")),
-            ):
-                for _ in range(200):
-                    act()
-                eventually(hello, 30)
-                settled = eventually(lambda: held(process.pid) == start, 10) if held(process.pid) != start else True
-                rows.append(row(f"200 rounds of {what}", f"descriptors and threads {start} before, "
-                                f"{held(process.pid)} after", "equal", bool(settled)))
+            rounds = (
+                ("hellos through one forward", 10_000, lambda: hello(port)),
+                ("rounds of detach and attach", 200, lambda: (fleet.act("1", "detach"), fleet.act("1", "attach"))),
+                ("restarts of the mux", 200, lambda: fleet.act("1", "mux-quit")),
+            )
+            for what, count, act in rounds:
+                answers = sum(act() is True for _ in range(count))
+                eventually(lambda: hello(port), 60)
+                with contextlib.suppress(AssertionError):
+                    eventually(lambda: held(process.pid) == start)
+                told = f"{answers} answered; " if answers else ""
+                rows.append(row(f"{count} {what}", f"{told}descriptors and threads {start} before, {held(process.pid)} "
+                                "after", "equal, none unanswered",
+                                held(process.pid) == start and (answers == count or "hellos" not in what)))
     return rows
 
 
