@@ -39,6 +39,7 @@ let package = Package(
     library("CIMobileDevice", "libimobiledevice-1.0", "libimobiledevice-dev"),
     library("CPlist", "libplist-2.0", "libplist-dev"),
     library("COpenSSL", "openssl", "libssl-dev"),
+    library("CZlib", "zlib", "zlib1g-dev"),
     library("CYaml", "yaml-0.1", "libyaml-dev"),
     // Debian's http-parser has no pkg-config file; its module map names the library.
     library("CHTTPParser", nil, "libhttp-parser-dev"),
@@ -47,7 +48,7 @@ let package = Package(
   ]
     + room("Wire", over: ["CPlist", "CHTTPParser"])
     + room("Transport", over: ["Wire", "COpenSSL"])
-    + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL"])
+    + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL", "CZlib"])
     + room(
       "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux"],
       against: ["VirtualPhone"])
