@@ -161,6 +161,27 @@ import Wire
     #expect(try host.ask("vAttach;ffff") == "E96")
   }
 
+  @Test func `leaves a stopped app stopped when the host goes, until somebody lets it go on`() throws {
+    let phone = try TestPhone()
+    let host = try DebugClient(phone)
+    #expect(try host.ask("vAttachName;" + DebugClient.hex("Kiosk"))?.hasPrefix("T11") == true)
+    #expect(try host.ask("D1") == "OK")
+    host.service.socket.close()
+    #expect(host.service.worker.join(by: .after(.seconds(10))))
+
+    #expect(!phone.answers)
+    #expect(phone.app.processes.count == 1)
+    let later = try DebugClient(phone)
+    #expect(try later.ask("vAttachName;" + DebugClient.hex("Kiosk"))?.hasPrefix("T11") == true)
+    try later.send("c")
+    #expect(holds { phone.answers })
+    try later.send(raw: [3])
+    #expect(try later.packet()?.hasPrefix("T11") == true)
+    #expect(try later.ask("k") == "X09")
+
+    #expect(phone.app.processes.isEmpty)
+  }
+
   @Test func `puts another app in front of the kiosk`() throws {
     let phone = try TestPhone()
     let host = try DebugClient(phone)
@@ -214,6 +235,26 @@ import Wire
     #expect(kind != "empty" || answer == "E")
   }
 
+  @Test func `H29: can write its words as newer systems do, in hexadecimal digits`() throws {
+    let phone = try TestPhone()
+    try phone.perform("launch-fault", ["kind": "locked", "form": "hex"])
+    let host = try DebugClient(phone)
+
+    #expect(try host.ask(DebugClient.launch([path(phone)])) == "OK")
+
+    #expect(try host.ask("qLaunchSuccess") == "E21;4c6f636b6564")
+  }
+
+  @Test func `H31: may not take a store's build`() throws {
+    let phone = try TestPhone()
+    try phone.perform("install-app", ["signing": "store"])
+    let host = try DebugClient(phone)
+
+    #expect(try host.ask(DebugClient.launch([path(phone)])) == "OK")
+
+    #expect(try host.ask("qLaunchSuccess")?.contains("failed to get the task for process") == true)
+  }
+
   @Test func `H31: shows an app that may not be debugged for three seconds`() throws {
     let phone = try TestPhone(runs: false)
     try phone.perform("launch-fault", ["kind": "not-debuggable"])
@@ -241,6 +282,18 @@ import Wire
     #expect(try new.ask(DebugClient.launch([path(phone)])) == "OK")
 
     #expect(try new.ask("qLaunchSuccess") == "OK")
+  }
+
+  @Test func `H28: can accept a launch and never say another byte`() throws {
+    let phone = try TestPhone()
+    try phone.perform("launch-fault", ["kind": "mute"])
+    let host = try DebugClient(phone)
+
+    #expect(try host.ask("QStartNoAckMode") == "OK")
+    #expect(try host.ask(DebugClient.launch([path(phone)])) == "OK")
+    for packet in ["qLaunchSuccess", "Hc0", "D", "?"] { try host.send(packet) }
+
+    #expect(throws: StreamError.timedOut) { try host.packet(by: .after(.milliseconds(100))) }
   }
 
   @Test func `H28: can stay silent on a launch, or hang up`() throws {

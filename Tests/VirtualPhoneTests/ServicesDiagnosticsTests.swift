@@ -113,7 +113,7 @@ import Wire
   @Test func `refuses what it does not stream, and ends`() throws {
     let relay = try (try TestPhone()).service("com.apple.os_trace_relay")
 
-    #expect(try relay.ask(["Request": "StartActivity"]) == ["Status": "RequestFailed"])
+    #expect(try relay.ask(["Request": "CreateArchive"]) == ["Status": "RequestFailed"])
     #expect(relay.ends())
   }
 }

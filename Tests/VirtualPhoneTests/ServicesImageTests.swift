@@ -10,16 +10,20 @@ import Wire
   }
 
   /// The whole way of a host that mounts: upload, then mount; gives the last answer.
-  private func mount(_ mounter: ServiceClient, type: String = "Developer", bytes: Int = 300_000) throws -> Plist? {
+  private func mount(
+    _ mounter: ServiceClient, type: String = "Developer", bytes: Int = 300_000, says head: String = "",
+    signature: [UInt8] = [1, 2, 3]
+  ) throws -> Plist? {
     let received = try mounter.ask([
       "Command": "ReceiveBytes", "ImageType": .string(type), "ImageSize": .integer(Int64(bytes)),
       "ImageSignature": .data([1, 2, 3]),
     ])
     guard received?["Status"] == "ReceiveBytesAck" else { return received }
-    try mounter.socket.write([UInt8](repeating: 7, count: bytes), by: .after(.seconds(10)))
+    let image = Array(head.utf8) + [UInt8](repeating: 7, count: bytes - head.utf8.count)
+    try mounter.socket.write(image, by: .after(.seconds(10)))
     #expect(try mounter.receive() == ["Status": "Complete"])
     return try mounter.ask([
-      "Command": "MountImage", "ImageType": .string(type), "ImageSignature": .data([1, 2, 3]),
+      "Command": "MountImage", "ImageType": .string(type), "ImageSignature": .data(signature),
       "ImagePath": "/private/var/mobile/Media/PublicStaging/staging.dimage",
     ])
   }
@@ -141,5 +145,69 @@ import Wire
     #expect(try mounter.ask(["Command": "Nonsense"])?["Error"] == "UnknownCommand")
     #expect(try mounter.ask(["Command": "Hangup"]) == ["Goodbye": true])
     #expect(mounter.ends())
+  }
+
+  @Test(arguments: [
+    ("15.8", "15.8", true), ("15.8", "15.7", false), ("16.7", "16.7", true), ("16.7", "16.7.2", true),
+    ("16.7", "16.4", true), ("16.7", "16.3", false), ("16.7", "15.8", false), ("16.7", "x", false),
+  ])
+  func `takes the image of its own version only`(ios: String, image: String, mounts: Bool) throws {
+    let phone = try TestPhone(ios: ios)
+    try phone.perform("unmount")
+
+    let answer = try mount(try mounter(phone), says: "FLEETCTL-IMAGE \(image)\n")
+
+    #expect((answer == ["Status": "Complete"]) == mounts)
+    #expect((answer?["Error"] == "ImageMountFailed") == !mounts)
+    #expect(phone.phone.state.with { $0.developerImageMounted } == mounts)
+  }
+
+  @Test func `takes no image under another one's signature, and shows the right one`() throws {
+    let phone = try TestPhone()
+    try phone.perform("unmount")
+    let mounter = try mounter(phone)
+
+    let wrong = try mount(mounter, signature: [9])
+    let right = try mount(mounter)
+
+    #expect(wrong?["Error"] == "ImageMountFailed")
+    #expect(right == ["Status": "Complete"])
+    let answer = try mounter.ask(["Command": "LookupImage", "ImageType": "Developer"])
+    #expect(answer?["ImageSignature"] == [.data([1, 2, 3])])
+  }
+
+  @Test(
+    arguments: [
+      ("array", ["ImageSignature": [.data([UInt8](repeating: 0x5A, count: 128))], "Status": "Complete"]),
+      ("single", ["ImageSignature": .data([UInt8](repeating: 0x5A, count: 128)), "Status": "Complete"]),
+      ("present", ["ImagePresent": true, "Status": "Complete"]),
+    ] as [(String, Plist)])
+  func `says in the phone's own way that an image is there`(lookup: String, answer: Plist) throws {
+    let phone = try TestPhone()
+    try phone.perform("mount-fault", ["lookup": lookup])
+    let mounter = try mounter(phone)
+
+    #expect(try mounter.ask(["Command": "LookupImage", "ImageType": "Developer"]) == answer)
+    try phone.perform("unmount")
+    let after = try mounter.ask(["Command": "LookupImage", "ImageType": "Developer"])
+    #expect(after == (lookup == "present" ? ["ImagePresent": false, "Status": "Complete"] : ["Status": "Complete"]))
+  }
+
+  @Test(
+    arguments: [
+      ("failed", ["Error": "ImageMountFailed"]), ("empty", [:]), ("error", ["Error": "InternalError"]), ("close", nil),
+    ] as [(String, Plist?)])
+  func `H25: can take an image and then not mount it`(reply: String, answer: Plist?) throws {
+    let phone = try TestPhone()
+    try phone.perform("unmount")
+    try phone.perform("mount-fault", ["reply": reply])
+    let mounter = try mounter(phone)
+
+    #expect(try mount(mounter) == answer)
+    #expect(phone.phone.state.with { !$0.developerImageMounted })
+    #expect(phone.events("image-received").count == 1)
+    try phone.perform("mount-fault", ["reply": "none"])
+
+    #expect(try mount(try self.mounter(phone)) == ["Status": "Complete"])
   }
 }

@@ -82,8 +82,8 @@ import Wire
   @Test(
     arguments: [
       (["Command": "Fly"], "APIInternalError"), ([:], "APIInternalError"),
-      (["Command": "Install", "PackagePath": "PublicStaging/a.ipa"], "InstallProhibited"),
       (["Command": "Uninstall", "ApplicationIdentifier": "com.apple.Preferences"], "UninstallProhibited"),
+      (["Command": "Uninstall"], "MissingAttributeValue"),
     ] as [(Plist, String)])
   func `refuses with an error that it names`(request: Plist, error: String) throws {
     let phone = try TestPhone()

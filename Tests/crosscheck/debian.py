@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import debian_services
 from fleet import Checks, Fleet, eventually, free_port
 
 VERSIONS = ["15.8", "16.7", "17.6", "18.5", "26.1"]
@@ -25,6 +26,11 @@ def main(executable):
                 forwarding(fleet, checks, phone)
             trust(fleet, checks)
             debugging(fleet, checks)
+            # The way to the mux makes no difference to a service; each is visited once.
+            for phone in fleet.phones() if not tcp else []:
+                debian_services.everywhere(fleet, checks, phone)
+                if int(phone["ios"].split(".")[0]) < 17:
+                    debian_services.with_image(fleet, checks, phone)
     checks.finish()
 
 

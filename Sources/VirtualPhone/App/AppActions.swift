@@ -3,7 +3,8 @@ import Wire
 
 /// What can be made to happen to the kiosk app, its camera and its door.
 enum AppActions {
-  static let all = lifecycle + listener + CameraActions.all + DoorActions.all + hands
+  static let all =
+    lifecycle + BuildActions.all + RuleActions.all + listener + CameraActions.all + DoorActions.all + hands
 
   private static let lifecycle: [PhoneAction] = [
     action(
@@ -51,20 +52,6 @@ enum AppActions {
       phone.app.resume()
     },
     action(
-      "install-app", "a build of the app is installed: version=3.2.0 build=412; a running one is ended",
-      ["version", "build"]
-    ) {
-      phone, values throws(ActionError) in
-      phone.app.install(version: values["version"] ?? "3.2.0", build: values["build"] ?? "412")
-      phone.notifications.post("com.apple.mobile.application_installed")
-    },
-    action("uninstall-app", "the app is removed from the phone", []) { phone, _ throws(ActionError) in
-      guard phone.app.uninstall() else {
-        throw ActionError("The app was not removed. It is not installed. Try: install-app.")
-      }
-      phone.notifications.post("com.apple.mobile.application_uninstalled")
-    },
-    action(
       "locked-launch", "what a locked phone does with a launch: mode=refuse answers Locked, mode=accept lets it wait",
       ["mode"]
     ) { phone, values throws(ActionError) in
@@ -74,13 +61,17 @@ enum AppActions {
     action(
       "launch-fault",
       "launches through the debugger go wrong: kind=\(LaunchFault.kinds.joined(separator: "|")), or text=WORDS of the "
-        + "phone's own; app=BUNDLE for another app; kind=none ends it",
-      ["kind", "text", "app"]
+        + "phone's own; form=plain|hex, how refusals are written; app=BUNDLE for another app; kind=none ends it",
+      ["kind", "text", "form", "app"]
     ) { phone, values throws(ActionError) in
       let bundle = values["app"] ?? phone.app.settings.bundle
       let kind = try values.word("kind", of: LaunchFault.kinds, else: values["text"] == nil ? "internal" : "text")
+      let isHex = try values.word("form", of: ["plain", "hex"], else: "plain") == "hex"
       let fault = LaunchFault(kind: kind, text: values["text"] ?? "", bundle: bundle)
-      phone.app.model.with { $0.launchFaults[bundle] = fault }
+      phone.app.model.with {
+        $0.launchFaults[bundle] = fault
+        $0.hexRefusals = isHex
+      }
     },
   ]
 
@@ -120,7 +111,7 @@ enum AppActions {
     }
   }
 
-  private static func needRunning(_ phone: VirtualPhone) throws(ActionError) {
+  static func needRunning(_ phone: VirtualPhone) throws(ActionError) {
     guard phone.app.process(phone.app.settings.bundle) != nil else {
       throw ActionError("Nothing was done. The app does not run. Try: launch-app.")
     }
@@ -141,34 +132,5 @@ extension ActionValues {
     _ key: String, _ type: Choice.Type, else fallback: Choice
   ) throws(ActionError) -> Choice {
     Choice(rawValue: try word(key, of: type.allCases.map(\.rawValue), else: fallback.rawValue)) ?? fallback
-  }
-}
-
-extension LaunchFault {
-  static let kinds = [
-    "none", "locked", "not-found", "security", "not-debuggable", "internal", "empty", "silent", "lost", "crash",
-    "collide",
-    "text",
-  ]
-
-  /// - Returns: nil for `none`.
-  init?(kind: String, text: String, bundle: String) {
-    switch kind {
-    case "locked": self = .refused("Locked")
-    case "not-found": self = .refused("NotFound")
-    case "security":
-      self = .refused(
-        "Unable to launch \(bundle) because it has an invalid code signature, inadequate entitlements or its profile has "
-          + "not been explicitly trusted by the user. (Security)")
-    case "not-debuggable": self = .refusedLate("failed to get the task for process 411")
-    case "internal": self = .refused("An internal error occurred")
-    case "empty": self = .refused("")
-    case "silent": self = .silent
-    case "lost": self = .lost
-    case "crash": self = .crash
-    case "collide": self = .collide
-    case "text": self = .refused(text)
-    default: return nil
-    }
   }
 }

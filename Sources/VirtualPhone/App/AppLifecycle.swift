@@ -22,7 +22,12 @@ extension KioskApp {
     let locked = surroundings.isLocked()
     return model.with { model -> LaunchOutcome in
       guard let app = model.installed[bundle] else { return .refused("NotFound") }
-      if locked, model.lockedLaunch == .refuse { return .refused("Locked") }
+      if locked, model.lockedLaunch == .refuse {
+        surroundings.log.write(
+          "SpringBoard", 34, "Unable to launch \(bundle) because the device was not, or could not be, unlocked",
+          level: .error)
+        return .refused("Locked")
+      }
       if let running = model.processes[bundle] {
         if !fresh {
           model.front = bundle
@@ -53,6 +58,7 @@ extension KioskApp {
         leaveFront(&model)
       }
       if model.launchFaults[bundle] == .crash { crashSoon(process) }
+      surroundings.log.write("SpringBoard", 34, "Application process state changed for \(bundle): running, foreground")
       return .launched(pid: process.pid)
     }
   }
@@ -76,6 +82,7 @@ extension KioskApp {
 
   func end(_ process: AppProcess, _ how: AppProcess.End, in model: inout AppModel) {
     guard model.processes[process.bundle] === process else { return process.end(how) }
+    surroundings.log.write("SpringBoard", 34, "Process exited: \(process.executable) [\(process.pid)], \(how.text)")
     model.processes[process.bundle] = nil
     if model.front == process.bundle { model.front = nil }
     if process.bundle == settings.bundle {
@@ -87,26 +94,6 @@ extension KioskApp {
       timers.cancel(model.suspension)
     }
     process.end(how)
-  }
-
-  /// Installs the kiosk app's build, over one that is there; a running one is ended.
-  public func install(version: String = "3.2.0", build: String = "412") {
-    kill()
-    model.with {
-      $0.installations += 1
-      $0.installed[settings.bundle] = .kiosk(
-        bundle: settings.bundle, version: version, build: build, generation: $0.installations)
-    }
-  }
-
-  /// - Returns: false when it is not installed.
-  @discardableResult
-  public func uninstall() -> Bool {
-    kill()
-    return model.with {
-      $0.camera.files = [:]
-      return $0.installed.removeValue(forKey: settings.bundle) != nil
-    }
   }
 
   // MARK: Front and background
@@ -136,12 +123,6 @@ extension KioskApp {
     model.suspension = timers.schedule(at: surroundings.clock.now + time) { [surroundings] in
       process.stop(.system)
       surroundings.note("app-suspended", ["pid": .integer(Int64(process.pid))])
-    }
-  }
-
-  private func crashSoon(_ process: AppProcess) {
-    timers.schedule(at: surroundings.clock.now + .milliseconds(200)) { [weak self] in
-      self?.end(process, .signal(11))
     }
   }
 }

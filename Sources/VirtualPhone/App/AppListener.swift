@@ -24,6 +24,7 @@ extension KioskApp {
     model.listener.rescue = nil
     model.listener.isOpen = true
     model.listener.hasOpened = true
+    log("door: listening on port \(settings.doorPort)", by: process)
     surroundings.listen(settings.doorPort) { [weak self] socket in self?.serveDoor(socket, for: process) }
   }
 

@@ -3,7 +3,9 @@ import Transport
 /// Everything about the phone's apps that can change; one lock holds it.
 struct AppModel: Sendable {
   var installed: [String: InstalledApp] = [:]
-  /// How often the kiosk app has been installed.
+  /// Data folders of the apps that have one, by bundle.
+  var containers: [String: Guarded<FileTree>] = [:]
+  /// How often an app has been installed.
   var installations = 0
   /// What runs, by bundle.
   var processes: [String: AppProcess] = [:]
@@ -16,6 +18,8 @@ struct AppModel: Sendable {
   var lockedLaunch = LockedLaunch.refuse
   /// By bundle.
   var launchFaults: [String: LaunchFault] = [:]
+  /// Refusals come as newer systems send them: a number, then the text in hexadecimal digits.
+  var hexRefusals = false
   var listener = ListenerState()
   var door = DoorRules()
   var camera = CameraState()
@@ -72,20 +76,4 @@ enum Breakage: String, CaseIterable, Sendable {
   case bandStays = "band-stays"
   /// `active` is always true.
   case alwaysActive = "always-active"
-}
-
-/// What the phone answers to a launch instead of doing it, or does to the app right after.
-enum LaunchFault: Equatable, Sendable {
-  /// Refused with this text.
-  case refused(String)
-  /// The same, but the app is there for three seconds first.
-  case refusedLate(String)
-  /// The launch request is never answered.
-  case silent
-  /// The connection ends instead of an answer.
-  case lost
-  /// The app starts and ends at once.
-  case crash
-  /// Once: a launch over a running app ends that one and fails; the next launch is well.
-  case collide
 }

@@ -15,6 +15,14 @@ final class AppProcess: Sendable {
   enum End: Equatable, Sendable {
     case exited(code: UInt8)
     case signal(UInt8)
+
+    /// For the log.
+    var text: String {
+      switch self {
+      case .exited(let code): "exit status \(code)"
+      case .signal(let number): "signal \(number)"
+      }
+    }
   }
 
   let pid: Int
@@ -22,6 +30,7 @@ final class AppProcess: Sendable {
   let executable: String
   let arguments: [String]
   let environment: [String: String]
+  let started = WallTime.now()
   /// Opens when it has ended.
   let ended = Latch()
 

@@ -14,6 +14,10 @@ struct AppSurroundings: Sendable {
   var timers: PhoneTimers?
   /// The phone's marketing name, for the pictures' EXIF.
   var model = "iPhone"
+  /// Product, system and build, for crash reports.
+  var system = CrashReport.System()
+  var files = PhoneFiles()
+  var log = SystemLog()
   /// Writes an event of this phone into the journal.
   var note: @Sendable (_ event: String, _ details: [String: JSON]) -> Void
 }

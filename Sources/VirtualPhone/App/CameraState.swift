@@ -18,13 +18,12 @@ struct CameraState: Sendable {
   var grants: [String: Grant] = ["camera": .authorized, "microphone": .authorized, "location": .authorized]
   /// Whether the phone knows its place.
   var hasFix = true
+  var place = Place.example
   var fault: Fault?
   /// The capture that runs.
   var claim: Claim?
   /// The full-width red band at the top of the screen; nil while there is none.
   var band: Band?
-  /// Files in the app's container, by path below it, with their size in bytes.
-  var files: [String: Int] = [:]
 
   func grant(_ name: String) -> Grant { grants[name] ?? .notDetermined }
 }

@@ -71,8 +71,10 @@ extension KioskApp {
     case .processEnded: return nil
     case .granted(let claim):
       defer { finish(claim) }
-      let outcome = take(order, claim, until: deadline)
+      logCapture(order, "begins", by: process)
+      let outcome = take(order, claim, until: deadline, by: process)
       guard process.end == nil else { return nil }
+      logCapture(order, "ended: \(outcome.rawValue)", by: process)
       switch outcome {
       case .taken: return picture(order)
       case .interrupted: return refusal(503, "the \(order.camera) camera was taken away while it was capturing")
@@ -153,22 +155,30 @@ extension KioskApp {
 
   // MARK: The camera
 
-  private enum Outcome { case taken, interrupted, outOfTime }
+  private enum Outcome: String {
+    case taken
+    case interrupted
+    case outOfTime = "out of time"
+  }
 
-  private func take(_ order: CaptureOrder, _ claim: Claim, until deadline: Duration) -> Outcome {
+  private func take(
+    _ order: CaptureOrder, _ claim: Claim, until deadline: Duration, by process: AppProcess
+  ) -> Outcome {
     if order.kind == .still, !place.isKnown, place.isAllowed, !wait(CaptureOrder.fix, claim) { return .interrupted }
     let file = "tmp/clip-\(Self.clipName(surroundings.clock.now)).mov"
     model.with {
       if $0.camera.claim === claim { $0.camera.band = Band(camera: claim.camera, by: claim.by) }
-      if order.kind != .still { $0.camera.files[file] = 0 }
+      if order.kind != .still { writeClip(file, seconds: 0, in: $0) }
     }
     var outcome = wait(order.span, claim) ? Outcome.taken : .interrupted
     if outcome == .taken, model.with({ $0.camera.fault == .stuck }) {
       outcome = surroundings.clock.wait(until: deadline, unless: claim.interrupted) ? .outOfTime : .interrupted
     }
     model.with {
-      // Known gap: a camera that never calls back never says that its file is done with.
-      if outcome != .outOfTime, !$0.door.broken.contains(.keepsFiles) { $0.camera.files[file] = nil }
+      guard case .clip(let seconds) = order.kind else { return }
+      // Known gap: a camera that never calls back never says that its file is done with. A dead app removes nothing.
+      let stays = outcome == .outOfTime || process.end != nil || $0.door.broken.contains(.keepsFiles)
+      if stays { writeClip(file, seconds: seconds, in: $0) } else { removeClip(file, in: $0) }
     }
     return outcome
   }
@@ -178,8 +188,8 @@ extension KioskApp {
     surroundings.clock.wait(until: surroundings.clock.now + time, unless: claim.interrupted)
   }
 
-  private var place: (isKnown: Bool, isAllowed: Bool) {
-    model.with { ($0.camera.hasFix, $0.camera.grant("location") == .authorized) }
+  private var place: (isKnown: Bool, isAllowed: Bool, itself: Place) {
+    model.with { ($0.camera.hasFix, $0.camera.grant("location") == .authorized, $0.camera.place) }
   }
 
   private func picture(_ order: CaptureOrder) -> DoorReply {
@@ -187,16 +197,11 @@ extension KioskApp {
     case .still:
       let place = place
       let picture = JPEGPicture(
-        camera: order.camera, model: surroundings.model, place: place.isKnown && place.isAllowed ? .example : nil)
+        camera: order.camera, model: surroundings.model, place: place.isKnown && place.isAllowed ? place.itself : nil)
       return DoorReply(status: 200, type: "image/jpeg", body: picture.bytes)
     case .clip(let seconds):
       return DoorReply(
         status: 200, type: "video/quicktime", body: QuickTimeClip(seconds: seconds, camera: order.camera).bytes)
     }
-  }
-
-  /// A name in UUID form, made of the moment at which the recording begins.
-  private static func clipName(_ moment: Duration) -> String {
-    InstalledApp.folderName(for: "clip \(moment)").lowercased()
   }
 }

@@ -9,6 +9,8 @@ enum DebuggerLaunch: Sendable {
   case refused(String)
   /// The phone never answers.
   case silent
+  /// The phone accepts, and then never answers again.
+  case mute
   /// The phone closes the connection.
   case lost
 }
@@ -23,7 +25,9 @@ extension KioskApp {
     let app = allInstalled.first { path == $0.executablePath || path == $0.path }
     noteLaunch(app?.bundle ?? path, arguments, environment)
     guard let app else { return .refused("NotFound") }
-    switch model.with({ $0.launchFaults[app.bundle] }) {
+    switch model.with({ $0.launchFaults[app.bundle] })
+      ?? (app.isDebuggable ? nil : .refusedLate(LaunchFault.notDebuggable))
+    {
     case .refused(let text): return .refused(text)
     case .refusedLate(let text):
       // It is there for a moment: the phone starts it before it finds out.
@@ -33,6 +37,7 @@ extension KioskApp {
       }
       return .refused(text)
     case .silent: return .silent
+    case .mute: return .mute
     case .lost: return .lost
     case .collide where process(app.bundle) != nil:
       model.with { $0.launchFaults[app.bundle] = nil }

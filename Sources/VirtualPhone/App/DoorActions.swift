@@ -102,7 +102,7 @@ extension KioskApp {
         giveBack(claim, in: &model)
       }
       if what.contains(.bandStays), model.camera.claim == nil { model.camera.band = nil }
-      if what.contains(.keepsFiles), model.camera.claim == nil { model.camera.files = [:] }
+      if what.contains(.keepsFiles), model.camera.claim == nil { removeClips(in: model) }
       planRescue(&model)
     }
   }

@@ -40,6 +40,7 @@ extension KioskApp {
     }
     guard let reply = answer(request, of: process), process.awaitRunning(with: connection.socket) else { return false }
     noteRequest(request, ["status": .integer(Int64(reply.status))], since: began)
+    logReply(reply, to: request.method, path, by: process)
     let bytes = reply.bytes(keepAlive: request.keepsAlive, withBody: request.method != "HEAD")
     return connection.send(bytes) && request.keepsAlive
   }

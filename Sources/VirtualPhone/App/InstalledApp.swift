@@ -23,6 +23,14 @@ struct InstalledApp: Equatable, Sendable {
   /// The path that a launch names.
   var executablePath: String { "\(path)/\(executable)" }
 
+  /// Whether a debugger may take it: builds from the store do not allow it.
+  var isDebuggable: Bool {
+    kind == .system || info["Entitlements"]?["get-task-allow"] == true
+  }
+
+  /// Whether a host may see its documents.
+  var sharesDocuments: Bool { info["UIFileSharingEnabled"] == true }
+
   /// Everything that a lookup without ReturnAttributes gives.
   var attributes: [String: Plist] {
     var all = info

@@ -126,8 +126,14 @@ public final class KioskApp: Sendable {
   /// The red band's text; nil while no capture runs.
   public var band: String? { model.with { $0.camera.band?.text } }
 
-  /// The files in its container, by path below it, with their size in bytes.
-  public var files: [String: Int] { model.with { $0.camera.files } }
+  /// The files that it has in its container's tmp, by path in the container, with their size in bytes.
+  public var files: [String: Int] {
+    let files = container(settings.bundle)?.with { $0.files(in: "/tmp") } ?? [:]
+    return Dictionary(files.map { ("tmp/\($0.key)", $0.value) }, uniquingKeysWith: { _, last in last })
+  }
+
+  /// An app's data folder; nil for apps that show none.
+  func container(_ bundle: String) -> Guarded<FileTree>? { model.with { $0.containers[bundle] } }
 
   func installed(_ bundle: String) -> InstalledApp? { model.with { $0.installed[bundle] } }
   var allInstalled: [InstalledApp] { model.with { $0.installed.values.sorted { $0.bundle < $1.bundle } } }

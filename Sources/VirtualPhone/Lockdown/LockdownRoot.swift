@@ -1,4 +1,5 @@
 import Glibc
+import Transport
 import Wire
 
 /// The values of the root domain: those that phones are known to give, with plausible contents.
@@ -86,7 +87,9 @@ enum LockdownRoot {
   ]
 
   private static let moment: [LockdownValue] = [
-    LockdownValue("TimeIntervalSince1970") { _, _ in .real(Double(WallTime.now().milliseconds) / 1000) },
+    LockdownValue("TimeIntervalSince1970") { phone, _ in
+      .real(Double(WallTime.now().milliseconds) / 1000 + phone.rules.with { $0.clockOffset })
+    },
     LockdownValue("TimeZone", always: "Europe/Berlin"),
     LockdownValue("TimeZoneOffsetFromUTC", always: .real(3600)),
     LockdownValue("BootSessionID") { _, state in .string(state.bootSession) },

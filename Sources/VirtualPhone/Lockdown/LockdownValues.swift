@@ -39,6 +39,11 @@ extension LockdownConnection {
     if name == LockdownName(domain: "", key: "DeviceName") {
       guard let text = value.string, text.utf8.count <= 1024 else { throw .setProhibited }
       phone.state.with { $0.name = text }
+    } else if name == LockdownName(domain: "", key: "TimeIntervalSince1970") {
+      guard let seconds = Self.seconds(value) else { throw .setProhibited }
+      // The clock is set, and goes on from there.
+      let offset = seconds - Double(WallTime.now().milliseconds) / 1000
+      phone.rules.with { $0.clockOffset = offset }
     } else {
       guard value.xml.count <= 4096 else { throw .setProhibited }
       phone.state.with { $0.overrides[name] = .value(value) }
@@ -53,6 +58,12 @@ extension LockdownConnection {
     guard LockdownDomains.settable.contains(name), key != "DeviceName" else { throw .removeProhibited }
     phone.state.with { $0.overrides[name] = nil }
     return LockdownAnswer(body: [:])
+  }
+
+  /// Within the years that a phone takes.
+  private static func seconds(_ value: Plist) -> Double? {
+    let seconds: Double? = if case .real(let real) = value { real } else { value.int.map(Double.init) }
+    return seconds.flatMap { (0..<4_102_444_800).contains($0) ? $0 : nil }
   }
 
   /// Everything that may be seen at once.

@@ -58,7 +58,9 @@ enum DeviceActions {
       phone.state.with { $0.developerMode = isOn }
     },
     PhoneAction(name: "mount", summary: "the developer image is mounted", keys: []) { phone, _ in
+      phone.rules.with { $0.mount.signature = nil }
       phone.state.with { $0.developerImageMounted = true }
+      phone.notifications.post("com.apple.mobile.developer_image_mounted")
     },
     PhoneAction(name: "unmount", summary: "the developer image is not mounted", keys: []) { phone, _ in
       phone.state.with { $0.developerImageMounted = false }

@@ -9,6 +9,9 @@ public final class VirtualPhone: Sendable {
   public let state: Guarded<PhoneState>
   public let ports = DevicePorts()
   public let notifications = NotificationBoard()
+  let files = PhoneFiles()
+  let log = SystemLog()
+  let rules = Guarded(ServiceRules())
   public let app: KioskApp
   public let hands: HandsDriver
   let clock: any PhoneClock
@@ -50,6 +53,8 @@ public final class VirtualPhone: Sendable {
     let surroundings = AppSurroundings(
       clock: clock, isLocked: { state.with { $0.locked } }, listen: { [ports] in ports.listen($0, $1) },
       close: { [ports] in ports.close($0) }, timers: timers, model: preset.marketingName,
+      system: CrashReport.System(model: preset.productType, ios: preset.ios, build: preset.build), files: files,
+      log: log,
       note: { [udid = identity.udid] in journal.record(udid, $0, $1) })
     app = KioskApp(settings, in: surroundings)
     hands = HandsDriver(in: surroundings)

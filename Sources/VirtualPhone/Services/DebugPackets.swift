@@ -12,7 +12,7 @@ extension DebugSession {
 
   func answer(_ packet: String) -> Answer {
     // While the process runs, debugserver listens for the interrupt only.
-    if state.with({ $0.isRunning }) { return .later }
+    if state.with({ $0.isRunning || $0.isMute }) { return .later }
     if let end = state.with({ $0.unheardEnd }), packet == "c" || packet.hasPrefix("vCont;") {
       state.with { $0.unheardEnd = nil }
       return .reply(Self.text(of: end))
@@ -104,6 +104,9 @@ extension DebugSession {
       state.with { ($0.refusal, $0.hasLaunched) = (text, true) }
       return .reply("OK")
     case .silent: return .later
+    case .mute:
+      state.with { $0.isMute = true }
+      return .reply("OK")
     case .lost: return .close
     }
   }
@@ -124,7 +127,10 @@ extension DebugSession {
 
   private var launchSuccess: String {
     let (refusal, hasLaunched) = state.with { ($0.refusal, $0.hasLaunched) }
-    if let refusal { return "E" + refusal }
+    if let refusal {
+      return phone.app.model.with { $0.hexRefusals }
+        ? "E21;" + Hex.encode(refusal.utf8, uppercase: false) : "E" + refusal
+    }
     return hasLaunched ? "OK" : "ENo process was launched"
   }
 

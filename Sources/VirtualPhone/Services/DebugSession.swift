@@ -19,6 +19,8 @@ final class DebugSession: Sendable {
     /// Why the last launch did not happen.
     var refusal: String?
     var hasLaunched = false
+    /// Nothing is answered any more.
+    var isMute = false
   }
 
   let phone: VirtualPhone

@@ -75,7 +75,9 @@ struct DiagnosticsRelay: DeviceService {
       return
     }
     let batteries = ["IOPMPowerSource", "AppleSmartBattery", "AppleARMPMUCharger"]
-    guard let entry = request["EntryClass"]?.string ?? request["EntryName"]?.string, batteries.contains(entry) else {
+    // Clients leave the one they do not mean out, or send it empty.
+    let wanted = [request["EntryClass"], request["EntryName"]].compactMap { $0?.string }.filter { !$0.isEmpty }
+    guard wanted.contains(where: batteries.contains) else {
       connection.send(["Status": "Failure"])
       return
     }

@@ -9,14 +9,8 @@ struct ImageMounter: DeviceService {
   /// Bytes; the images of real phones stay under a tenth of it. They are counted and thrown away.
   static let imageLimit = 1 << 30
 
-  /// What this connection has uploaded.
-  private struct Upload {
-    let type: String
-    let signature: [UInt8]
-  }
-
   func serve(_ connection: ServiceConnection) {
-    var upload: Upload?
+    var upload: DeveloperImage?
     while let request = connection.receive() {
       let phone = connection.phone
       switch request["Command"]?.string {
@@ -26,7 +20,8 @@ struct ImageMounter: DeviceService {
       case "ReceiveBytes":
         guard let received = receiveImage(request, connection) else { return }
         upload = received
-      case "MountImage": mount(request, upload, connection)
+      case "MountImage":
+        guard mountOrPretend(request, upload, connection) else { return }
       case "UnmountImage": unmount(request, connection)
       case "QueryDeveloperModeStatus" where phone.preset.major >= 16:
         connection.send(["DeveloperModeStatus": .boolean(phone.state.with { $0.developerMode })])
@@ -46,12 +41,18 @@ struct ImageMounter: DeviceService {
   }
 
   private func lookup(_ type: String?, _ phone: VirtualPhone) -> Plist {
-    guard phone.isImageMounted, type == phone.imageType else { return ["Status": "Complete"] }
-    return ["ImageSignature": [.data(phone.imageSignature)], "Status": "Complete"]
+    let isThere = phone.isImageMounted && type == phone.imageType
+    phone.record("image-looked-up", ["mounted": .boolean(isThere), "type": .text(type)])
+    switch phone.rules.with({ $0.mount.lookup }) {
+    case .present: return ["ImagePresent": .boolean(isThere), "Status": "Complete"]
+    case .single where isThere: return ["ImageSignature": .data(phone.imageSignature), "Status": "Complete"]
+    case .array where isThere: return ["ImageSignature": [.data(phone.imageSignature)], "Status": "Complete"]
+    case .single, .array: return ["Status": "Complete"]
+    }
   }
 
   /// - Returns: nil when the host has gone or what it claims is out of bounds.
-  private func receiveImage(_ request: Plist, _ connection: ServiceConnection) -> Upload? {
+  private func receiveImage(_ request: Plist, _ connection: ServiceConnection) -> DeveloperImage? {
     guard let size = request["ImageSize"]?.int, size > 0, size <= Self.imageLimit else {
       refuse(connection, "InternalError", "The image's size is out of bounds")
       return nil
@@ -62,17 +63,44 @@ struct ImageMounter: DeviceService {
     }
     guard connection.send(["Status": "ReceiveBytesAck"]) else { return nil }
     var left = size
+    var head: [UInt8] = []
     while left > 0 {
       guard let part = try? connection.stream.read(max: min(left, 1 << 18), by: .after(.seconds(60))), !part.isEmpty
       else { return nil }
       left -= part.count
+      if head.count < DeveloperImage.headSize { head += part.prefix(DeveloperImage.headSize) }
     }
-    connection.phone.record("image-received", ["bytes": .integer(Int64(size))])
+    let image = DeveloperImage(
+      type: request["ImageType"]?.string ?? "", signature: request["ImageSignature"]?.bytes ?? [], head: head)
+    connection.phone.record(
+      "image-received",
+      [
+        "bytes": .integer(Int64(size)), "type": .string(String(image.type.prefix(64))),
+        "version": .text(image.version.map { $0.map(String.init).joined(separator: ".") }),
+      ])
     connection.send(["Status": "Complete"])
-    return Upload(type: request["ImageType"]?.string ?? "", signature: request["ImageSignature"]?.bytes ?? [])
+    return image
   }
 
-  private func mount(_ request: Plist, _ upload: Upload?, _ connection: ServiceConnection) {
+  /// - Returns: whether the connection goes on.
+  private func mountOrPretend(_ request: Plist, _ upload: DeveloperImage?, _ connection: ServiceConnection) -> Bool {
+    let rules = connection.phone.rules.with { $0.mount }
+    guard let reply = rules.reply else {
+      mount(request, upload, connection)
+      return true
+    }
+    connection.phone.record("image-mount-refused", ["reply": .string(reply.rawValue)])
+    switch reply {
+    case .failed: refuse(connection, "ImageMountFailed", rules.detail)
+    case .error: refuse(connection, "InternalError", rules.detail)
+    case .empty: connection.send([:])
+    case .silent: break
+    case .close: return false
+    }
+    return true
+  }
+
+  private func mount(_ request: Plist, _ upload: DeveloperImage?, _ connection: ServiceConnection) {
     let phone = connection.phone
     let type = request["ImageType"]?.string ?? ""
     let (locked, developerMode) = phone.state.with { ($0.locked, $0.developerMode) }
@@ -93,6 +121,13 @@ struct ImageMounter: DeviceService {
     guard let upload, upload.type == type else {
       return refuse(connection, "ImageMountFailed", "There is no image to mount")
     }
+    guard upload.signature == signature else {
+      return refuse(connection, "ImageMountFailed", "The signature is not that of the image")
+    }
+    guard upload.fits(phone.preset.ios) else {
+      return refuse(connection, "ImageMountFailed", "The image is not for iOS \(phone.preset.ios)")
+    }
+    phone.rules.with { $0.mount.signature = signature }
     phone.state.with { $0.developerImageMounted = true }
     phone.record("image-mounted", ["type": .string(type)])
     connection.send(["Status": "Complete"])
@@ -106,6 +141,7 @@ struct ImageMounter: DeviceService {
       return refuse(
         connection, "InternalError", "There is no matching entry in the device map for \(path.prefix(256))")
     }
+    phone.rules.with { $0.mount.signature = nil }
     phone.state.with { $0.developerImageMounted = false }
     phone.record("image-unmounted")
     connection.send(["Status": "Complete"])
@@ -122,8 +158,10 @@ extension VirtualPhone {
   var isImageMounted: Bool { state.with { $0.developerImageMounted } }
   var imageType: String { preset.major >= 17 ? "Personalized" : "Developer" }
   var imagePath: String { preset.major >= 17 ? "/System/Developer" : "/Developer" }
-  /// Stands for the signature of whatever image is mounted.
-  fileprivate var imageSignature: [UInt8] { [UInt8](repeating: 0x5A, count: 128) }
+  /// Of the image that is mounted; one that was there before the host came has one too.
+  fileprivate var imageSignature: [UInt8] {
+    rules.with { $0.mount.signature } ?? [UInt8](repeating: 0x5A, count: 128)
+  }
   fileprivate var personalizationNonce: [UInt8] {
     (0..<32).map { UInt8(truncatingIfNeeded: identity.ecid >> ($0 % 8)) }
   }

@@ -18,8 +18,7 @@ struct InstallationProxy: DeviceService {
         connection.send(["LookupResult": ["CapabilitiesMatch": true], "Status": "Complete"])
       case "Uninstall": uninstall(connection, request["ApplicationIdentifier"]?.string)
       case "Install", "Upgrade":
-        connection.phone.record("install-refused", ["package": .text(request["PackagePath"]?.string)])
-        refuse(connection, "InstallProhibited", "This phone takes no packages", 0xE800_8017)
+        guard install(connection, request["PackagePath"]?.string ?? "") else { return }
       case let command:
         refuse(connection, "APIInternalError", "Unknown command \(command ?? "")", 0xE800_0003)
       }
@@ -67,17 +66,24 @@ struct InstallationProxy: DeviceService {
   }
 
   private func uninstall(_ connection: ServiceConnection, _ bundle: String?) {
-    guard bundle == connection.phone.app.settings.bundle else {
-      return refuse(connection, "UninstallProhibited", "\(bundle ?? "It") cannot be removed", 0xE800_8018)
+    let phone = connection.phone
+    guard let bundle else {
+      return refuse(connection, "MissingAttributeValue", "ApplicationIdentifier is missing", 0xE800_0008)
     }
-    connection.phone.record("app-uninstalled", ["bundle": .text(bundle)])
-    connection.phone.app.uninstall()
+    let app = phone.app.installed(bundle)
+    guard app?.kind != .system else {
+      return refuse(connection, "UninstallProhibited", "\(bundle.prefix(256)) cannot be removed", 0xE800_8018)
+    }
+    phone.record(
+      "app-uninstalled", ["bundle": .string(String(bundle.prefix(256))), "was_installed": .boolean(app != nil)])
     connection.send(["PercentComplete": 50, "Status": "RemovingApplication"])
+    // An app that is not there is as good as removed.
+    let removed = phone.app.uninstall(bundle)
     connection.send(["Status": "Complete"])
-    connection.phone.notifications.post("com.apple.mobile.application_uninstalled")
+    if removed { phone.notifications.post("com.apple.mobile.application_uninstalled") }
   }
 
-  private func refuse(_ connection: ServiceConnection, _ error: String, _ description: String, _ detail: Int64) {
+  func refuse(_ connection: ServiceConnection, _ error: String, _ description: String, _ detail: Int64) {
     connection.send([
       "Error": .string(error), "ErrorDescription": .string(description), "ErrorDetail": .integer(detail),
     ])

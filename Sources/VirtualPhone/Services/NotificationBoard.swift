@@ -1,13 +1,16 @@
 import Transport
 
 /// The phone's notifications (names without payload), as notification_proxy relays them.
-public final class NotificationBoard: Sendable {
+public typealias NotificationBoard = Board<String>
+
+/// What is told to everybody who listens at that moment, and kept for nobody.
+public final class Board<Message: Sendable>: Sendable {
   /// Ends an observation; also ends with its last reference.
   final class Observation: Sendable {
     fileprivate let id: Int
-    private let board: NotificationBoard
+    private let board: Board
 
-    fileprivate init(id: Int, board: NotificationBoard) {
+    fileprivate init(id: Int, board: Board) {
       self.id = id
       self.board = board
     }
@@ -19,7 +22,7 @@ public final class NotificationBoard: Sendable {
 
   private struct Observers {
     var last = 0
-    var handlers: [Int: @Sendable (String) -> Void] = [:]
+    var handlers: [Int: @Sendable (Message) -> Void] = [:]
   }
 
   private let observers = Guarded(Observers())
@@ -30,14 +33,14 @@ public final class NotificationBoard: Sendable {
 
   /// Tells every observer, on the caller's thread.
   ///
-  /// - Parameter name: such as `com.apple.springboard.lockstate`.
-  public func post(_ name: String) {
+  /// - Parameter message: for notifications the name, such as `com.apple.springboard.lockstate`.
+  public func post(_ message: Message) {
     let handlers = observers.with { $0.handlers.sorted { $0.key < $1.key }.map(\.value) }
-    for handler in handlers { handler(name) }
+    for handler in handlers { handler(message) }
   }
 
-  /// - Parameter handler: called for every name posted from now on; it must return soon.
-  func observe(_ handler: @escaping @Sendable (String) -> Void) -> Observation {
+  /// - Parameter handler: called for everything posted from now on; it must return soon.
+  func observe(_ handler: @escaping @Sendable (Message) -> Void) -> Observation {
     let id = observers.with {
       $0.last += 1
       $0.handlers[$0.last] = handler

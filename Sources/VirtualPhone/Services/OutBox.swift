@@ -4,7 +4,7 @@ import Transport
 ///
 /// A writer thread lives only while something waits to be sent: an idle connection has its reader and no more.
 final class OutBox: Sendable {
-  /// Messages that may wait; a host that reads none of them loses its connection.
+  /// Messages that may wait.
   static let limit = 4096
 
   private struct State {
@@ -15,19 +15,51 @@ final class OutBox: Sendable {
     var idle = Latch()
   }
 
+  /// What became of a message.
+  private enum Place { case starts, waits, noRoom, over }
+
   private let stream: any ByteStream
+  private let limit: Int
+  private let patience: Duration?
   private let state = Guarded(State())
 
-  init(_ stream: any ByteStream) { self.stream = stream }
+  /// - Parameters:
+  ///   - limit: messages that may wait.
+  ///   - patience: for a host that reads nothing; nil waits until the end.
+  init(_ stream: any ByteStream, limit: Int = OutBox.limit, patience: Duration? = .seconds(30)) {
+    self.stream = stream
+    self.limit = limit
+    self.patience = patience
+  }
 
-  /// Sends on a thread of its own; never blocks the caller.
+  /// Sends on a thread of its own; never blocks the caller. A host that lets too much wait loses its connection.
   func push(_ bytes: [UInt8]) {
-    if enqueue(bytes) { _ = Worker(name: "phone push") { self.drain() } }
+    switch enqueue(bytes) {
+    case .starts: startWriter()
+    case .noRoom: stream.shutdown()
+    case .waits, .over: break
+    }
+  }
+
+  /// As `push`, but where there is no room the message is dropped and nothing else happens.
+  ///
+  /// - Returns: false when it was dropped.
+  func offer(_ bytes: [UInt8]) -> Bool {
+    switch enqueue(bytes) {
+    case .starts: startWriter()
+    case .waits, .over: break
+    case .noRoom: return false
+    }
+    return true
   }
 
   /// Sends on the calling thread, behind what waits already.
   func send(_ bytes: [UInt8]) {
-    if enqueue(bytes) { drain() }
+    switch enqueue(bytes) {
+    case .starts: drain()
+    case .noRoom: stream.shutdown()
+    case .waits, .over: break
+    }
   }
 
   /// Takes nothing more and lets a writer under way finish; the stream may be closed afterwards.
@@ -44,25 +76,25 @@ final class OutBox: Sendable {
     }
   }
 
-  /// - Returns: whether the caller has to see to the sending.
-  private func enqueue(_ bytes: [UInt8]) -> Bool {
-    let (drains, isFull) = state.with { state -> (Bool, Bool) in
-      if state.isOver { return (false, false) }
-      if state.waiting.count >= Self.limit { return (false, true) }
+  /// - Returns: `starts` when the caller has to see to the sending.
+  private func enqueue(_ bytes: [UInt8]) -> Place {
+    state.with { state in
+      if state.isOver { return .over }
+      if state.waiting.count >= limit { return .noRoom }
       state.waiting.append(bytes)
-      if state.isWriting { return (false, false) }
+      if state.isWriting { return .waits }
       state.isWriting = true
       state.idle = Latch()
-      return (true, false)
+      return .starts
     }
-    if isFull { stream.shutdown() }
-    return drains
   }
+
+  private func startWriter() { _ = Worker(name: "phone push") { self.drain() } }
 
   private func drain() {
     while let next = next() {
       do {
-        try stream.write(next, by: .after(.seconds(30)))
+        try stream.write(next, by: patience.map(Deadline.after) ?? .never)
       } catch {
         stream.shutdown()
         state.with {
