@@ -5,44 +5,6 @@ import Transport
 import VirtualPhone
 import Wire
 
-/// A folder of images with so many bytes each.
-private final class Images: Sendable {
-  let folder: ImageFolder
-  private let path: String
-  private let versions: [String]
-
-  init(_ versions: String..., bytes: Int = 3 << 20) throws {
-    var template = Array("/tmp/images-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Trouble("no folder") }
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    self.versions = versions
-    folder = ImageFolder(path: path)
-    for version in versions {
-      mkdir("\(path)/\(version)", 0o755)
-      try Self.write([UInt8](repeating: 0xD1, count: bytes), "\(path)/\(version)/DeveloperDiskImage.dmg")
-      try Self.write([UInt8](repeating: 0x51, count: 128), "\(path)/\(version)/DeveloperDiskImage.dmg.signature")
-    }
-  }
-
-  deinit {
-    for version in versions {
-      removeSignature(of: version)
-      unlink("\(path)/\(version)/DeveloperDiskImage.dmg")
-      rmdir("\(path)/\(version)")
-    }
-    rmdir(path)
-  }
-
-  func removeSignature(of version: String) { unlink("\(path)/\(version)/DeveloperDiskImage.dmg.signature") }
-
-  private static func write(_ bytes: [UInt8], _ path: String) throws {
-    let fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard fd >= 0 else { throw Trouble("no file: \(Errno.text(errno))") }
-    defer { close(fd) }
-    guard Glibc.write(fd, bytes, bytes.count) == bytes.count else { throw Trouble("not written") }
-  }
-}
-
 extension Bench {
   fileprivate var uploads: Int { count("image-received") }
 }
@@ -51,7 +13,7 @@ extension Bench {
   @Test func `is mounted on an older phone, and launches work then`() async throws {
     let bench = try Bench("15.8")
     try bench.do("unmount")
-    let images = try Images("15.8")
+    let images = try ImageSet("15.8")
     let lane = try await bench.lane()
     let sent = Guarded<[Progress]>([])
     #expect(try await lane.developerImage(by: .patient).isMounted == false)
@@ -70,7 +32,7 @@ extension Bench {
   @Test func `is not sent again while one is mounted`() async throws {
     let bench = try Bench("16.7")
     try bench.do("mount")
-    let images = try Images("16.7")
+    let images = try ImageSet("16.7")
 
     #expect(try await bench.lane().mount(from: images.folder, by: .patient) == .alreadyMounted)
     #expect(bench.uploads == 0)
@@ -78,7 +40,7 @@ extension Bench {
 
   @Test func `H26: is not sent while developer mode is off, and 15 has no such switch`() async throws {
     let bench = try Bench("16.7", "15.8")
-    let images = try Images("16.7", "15.8")
+    let images = try ImageSet("16.7", "15.8")
     for phone in 1...2 {
       try bench.do("unmount", on: phone)
       try bench.do("developer-mode", on: phone, ["on": "no"])
@@ -97,7 +59,7 @@ extension Bench {
     let bench = try Bench("15.8")
     try bench.do("unmount")
     try bench.do("lock")
-    let images = try Images("15.8")
+    let images = try ImageSet("15.8")
 
     #expect(
       try await bench.lane().mount(from: images.folder, by: .patient) == .refused(.locked, detail: "DeviceLocked"))
@@ -106,7 +68,7 @@ extension Bench {
   @Test(arguments: ["17.6", "18.5"])
   func `is not this one from iOS 17 on`(_ ios: String) async throws {
     let bench = try Bench(ios)
-    let images = try Images("16.4")
+    let images = try ImageSet("16.4")
     let lane = try await bench.lane()
 
     #expect(try await lane.mount(from: images.folder, by: .patient) == .refused(.notOnThisIOS, detail: "iOS \(ios)"))
@@ -120,7 +82,7 @@ extension Bench {
     try bench.do(
       "cut",
       ["service": "com.apple.mobile.mobile_image_mounter", "after": "300000", "direction": "in", "kind": "stall"])
-    let images = try Images("15.8", bytes: 24 << 20)
+    let images = try ImageSet("15.8", bytes: 24 << 20)
     let lane = try await bench.lane()
     let start = ContinuousClock.now
 
@@ -135,7 +97,7 @@ extension Bench {
 
 @Suite struct `the folder of images` {
   @Test func `H59: has the exact image or none, and names the versions`() throws {
-    let images = try Images("15.4", "16.0", bytes: 1)
+    let images = try ImageSet("15.4", "16.0", bytes: 1)
 
     let error = #expect(throws: ImageFolderError.self) { try images.folder.image(for: "15.6.1") }
 
@@ -146,7 +108,7 @@ extension Bench {
   }
 
   @Test func `H59: has a near image only where that is asked for, and says so`() throws {
-    let images = try Images("15.4", "14.5", "16.0", bytes: 1)
+    let images = try ImageSet("15.4", "14.5", "16.0", bytes: 1)
 
     let near = try images.folder.image(for: "15.6.1", near: true)
 
@@ -159,7 +121,7 @@ extension Bench {
   @Test func `H59: is looked at with the phone's version of today`() async throws {
     let bench = try Bench("15.8")
     try bench.do("unmount")
-    let images = try Images("15.4", "16.0", bytes: 1000)
+    let images = try ImageSet("15.4", "16.0", bytes: 1000)
     let lane = try await bench.lane()
 
     let before = try await lane.mount(from: images.folder, by: .patient)
@@ -172,7 +134,7 @@ extension Bench {
   }
 
   @Test func `is incomplete without the signature`() throws {
-    let images = try Images("15.4", bytes: 1)
+    let images = try ImageSet("15.4", bytes: 1)
     images.removeSignature(of: "15.4")
 
     let error = #expect(throws: ImageFolderError.self) { try images.folder.image(for: "15.4") }

@@ -1,4 +1,5 @@
 import DeviceBridge
+import Glibc
 import Testing
 import Transport
 import VirtualPhone
@@ -92,6 +93,70 @@ import Wire
       #expect(await eventually { Resources.threads <= threads + 1 && Resources.descriptors <= descriptors + 1 })
       watch.stop()
       #expect(await eventually { Resources.threads < threads })
+    }
+  }
+
+  @Test func `H36: make thousands of door requests with few descriptors, though the phone never closes`() async {
+    await #expect(processExitsWith: .success) {
+      let calls = Rounds.many ? 5000 : 500
+      var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let bench = try Bench("16.7")
+      bench.fleet.phones[0].ports.listen(8130) { socket in
+        _ = try? socket.read(max: 1024, by: .patient)
+        try? socket.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), by: .patient)
+        // Open until the host closes it.
+        _ = try? socket.read(max: 1, by: .patient)
+      }
+      let lane = try await bench.lane()
+      var early = 0
+      for call in 1...calls {
+        let request = DoorRequest(port: 8130, method: "GET", target: "/", deadline: .patient)
+        #expect(await lane.request(request).response?.status == 200, "call \(call)")
+        if call == 10 {
+          await Resources.settle()
+          early = Resources.descriptors
+        }
+      }
+      #expect(await eventually { Resources.descriptors <= early + 5 })
+    }
+  }
+
+  @Test func `H36: say that this host is out of descriptors, and blame no phone`() async {
+    await #expect(processExitsWith: .success) {
+      let bench = try Bench("16.7")
+      let lane = try await bench.lane()
+      var limit = rlimit(rlim_cur: 128, rlim_max: 128)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      while open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0 {}
+
+      let facts = await lane.facts(by: .patient)
+      let answer = await lane.request(
+        DoorRequest(port: 8127, method: "GET", target: "/hello", deadline: .patient))
+
+      if case .host(EMFILE, _) = facts.error {} else { Issue.record("\(String(describing: facts.error))") }
+      if case .unreachable(.host(EMFILE, _)) = answer.ending {} else { Issue.record("\(answer.ending)") }
+      #expect(facts.trust == .unknown)
+    }
+  }
+
+  @Test func `are refused connections that the C library can't wait on, rather than the process ended`() async {
+    await #expect(processExitsWith: .success) {
+      let bench = try Bench("16.7")
+      let lane = try await bench.lane()
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      limit.rlim_cur = min(4096, limit.rlim_max)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      var taken: [Int32] = []
+      while (taken.last ?? 0) < FD_SETSIZE { taken.append(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+
+      let crowded = await lane.facts(by: .patient)
+      for fd in taken { close(fd) }
+      let free = await lane.facts(by: .patient)
+
+      if case .host(EMFILE, _) = crowded.error {} else { Issue.record("\(String(describing: crowded.error))") }
+      #expect(free.error == nil)
     }
   }
 }

@@ -17,6 +17,7 @@ final class LaneContext: Sendable {
     var leash = Leash()
     var record: PairRecord?
     var desk: PairingDesk?
+    var number: Int?
     var connectFailure: PhoneError?
     var token: String?
   }
@@ -85,8 +86,9 @@ final class LaneContext: Sendable {
     let (deadline, ended, leash) = state.with { ($0.deadline, $0.ended, $0.leash) }
     if ended != nil { return -ETIMEDOUT }
     do throws(PhoneError) {
-      let socket = try route.connect(port: port, by: deadline, leash)
+      let (socket, phone) = try route.connection(port: port, by: deadline, leash)
       leash.letGo()
+      state.with { $0.number = phone.deviceID }
       // The library waits with select, which ends the process at a number beyond its sets.
       guard socket.fd < FD_SETSIZE else { throw .host(code: EMFILE, step: "opening a connection to the phone") }
       return state.with { state in
@@ -112,6 +114,9 @@ final class LaneContext: Sendable {
       }
     }
   }
+
+  /// The daemon's number for the phone at the newest connection.
+  var number: Int? { state.with { $0.number } }
 
   /// Closes under the lock, so that a cut can't hit a descriptor that has just become somebody else's.
   func disconnect(_ fd: Int32) -> Int32 {

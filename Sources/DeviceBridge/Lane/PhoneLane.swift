@@ -68,7 +68,7 @@ public final class PhoneLane: PhoneLink {
     _ step: String, by deadline: Deadline, _ body: @escaping @Sendable (PhoneWork) throws(PhoneError) -> T
   ) async throws(PhoneError) -> T {
     try await onLane(step, by: deadline) { work in
-      do throws(PhoneError) { return .success(try body(work)) } catch { return .failure(error) }
+      do throws(PhoneError) { return .success(try body(work)) } catch { return .failure(work.explained(error)) }
     }.get()
   }
 

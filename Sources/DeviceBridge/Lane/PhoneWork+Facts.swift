@@ -17,6 +17,7 @@ extension PhoneWork {
         facts.lock.why = "not unlocked since it was switched on"
       }
     } catch {
+      let error = explained(error)
       facts.error = error
       facts.lock = Self.lock(without: error)
       guard case .untrusted(_, let trust) = error else { return facts }

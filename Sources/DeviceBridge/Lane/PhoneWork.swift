@@ -125,6 +125,24 @@ final class PhoneWork {
     return .untrusted(udid, .lockedBeforeFirstUnlock)
   }
 
+  /// What a broken connection means: a phone that has left breaks them all, and that is no fault of TLS or of an answer.
+  func explained(_ error: PhoneError) -> PhoneError {
+    let step: String
+    switch error {
+    case .lost(_, let broken): step = broken
+    case .tls: step = "speaking TLS with it"
+    case .badReply(_, let broken, _): step = broken
+    case .noMux, .deadMux, .notASocket, .muxForbidden, .muxSilent, .host, .absent, .networkOnly, .untrusted, .silent,
+      .lockdown, .refused, .launchRefused, .ended, .badRequest:
+      return error
+    }
+    let fate = context.route.fate(of: context.number, step: step, by: context.deadline, context.leash) { wait in
+      if wait > .zero { context.pause(wait) }
+      return context.ended == nil && !context.deadline.hasPassed
+    }
+    return fate ?? error
+  }
+
   func device() -> Result<DeviceHandle, LockdownCode> {
     if let device = DeviceHandle(context) { return .success(device) }
     context.fail(.host(code: ENOSYS, step: "standing between libimobiledevice and libusbmuxd"))

@@ -19,35 +19,69 @@ extension PhoneWork {
     let version = try value("ProductVersion")?.string ?? ""
     let major = Int(version.prefix { $0.isNumber }) ?? 0
     if major >= 17 { throw .launchRefused(udid, .notOnThisIOS, detail: "iOS \(PhoneText.clean(version))") }
-    guard let app = try app(request.bundle) else {
+    guard let found = try app(request.bundle) else {
       throw .launchRefused(udid, .notInstalled, detail: request.bundle)
     }
-    guard let path = app.executablePath, let executable = app.executable else {
+    guard let path = found.executablePath, let executable = found.executable else {
       throw .badReply(udid, step: "looking up \(request.bundle)", detail: "no executable")
     }
     let before = try processes(of: executable)
+    let app = (path: path, executable: executable, major: major)
+    if try attempt(request, app, endingFirst: before, retries: !before.isEmpty) { return }
+    // The end of the old one may have taken the new one along: once more.
+    context.pause(.seconds(1))
+    if let ended = context.ended(at: "launching \(request.bundle)") { throw ended }
+    _ = try attempt(request, app, endingFirst: try processes(of: executable), retries: false)
+  }
+
+  private static let noAnswer = "no answer within"
+  private static let notAsked = "not asked"
+
+  private static func mayBeCollision(_ error: PhoneError) -> Bool {
+    switch error {
+    // Where nothing came in time, nothing would come the second time; where nothing was asked, nothing collided.
+    case .launchRefused(_, .failed, let detail): !detail.hasPrefix(noAnswer) && !detail.hasPrefix(notAsked)
+    case .launchRefused(_, .appExited, _), .lost: true
+    default: false
+    }
+  }
+
+  /// One launch, from the lock to the second that counts.
+  ///
+  /// - Parameter retries: a failure that may come of the old process's end is no error yet.
+  /// - Returns: false for such a failure.
+  private func attempt(
+    _ request: LaunchRequest, _ app: (path: String, executable: String, major: Int), endingFirst before: [Int],
+    retries: Bool
+  ) throws(PhoneError) -> Bool {
     let lock = lock().state
     switch lock {
     case .locked: throw .launchRefused(udid, .locked, detail: "read before anything was ended or started")
-    case .unlocked: for process in before { try end(process, of: executable, major) }
+    case .unlocked: for process in before { try end(process, of: app.executable, app.major) }
     // The phone may still say yes, and ends the running one itself then.
     case .unknown: break
     }
-    let dialogue = try debugger(major)
-    if request.unlockedOnly { try expectUnlocked() }
     do throws(PhoneError) {
-      try start([path] + request.arguments, request.environment, dialogue)
-    } catch .silent(_, let step, let limit) {
-      let guess = lock == .unlocked ? "" : "; the phone may be locked"
-      throw .launchRefused(udid, .failed, detail: "no answer within \(PhoneError.seconds(limit)): \(step)\(guess)")
+      let dialogue = try debugger(app.major)
+      if request.unlockedOnly { try expectUnlocked() }
+      do throws(PhoneError) {
+        try start([app.path] + request.arguments, request.environment, dialogue)
+      } catch .silent(_, let step, let limit) {
+        let guess = lock == .unlocked ? "" : "; the phone may be locked"
+        throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(PhoneError.seconds(limit)): \(step)\(guess)")
+      }
+      try expectLife(of: app.executable, besides: before)
+      return true
+    } catch {
+      guard retries, Self.mayBeCollision(error), context.ended == nil else { throw error }
+      return false
     }
-    try expectLife(of: executable, besides: before)
   }
 
   /// Read once more: ending the running one takes a while, in which somebody may lock the phone.
   private func expectUnlocked() throws(PhoneError) {
     let reading = lock()
-    let detail = "not asked, since \(reading.why)"
+    let detail = "\(Self.notAsked), since \(reading.why)"
     switch reading.state {
     case .unlocked: return
     case .locked: throw .launchRefused(udid, .locked, detail: detail)

@@ -5,7 +5,7 @@ import Wire
 /// One connection to the daemon, one request on it, one reply.
 struct MuxCall: Sendable {
   /// Before the reply's first byte a reset may be the full backlog's doing.
-  private static let attempts = 4
+  private static let attempts = 6
   private static let gate = ConnectGate(slots: 4)
   /// How long an unanswered request keeps others waiting: the daemon's own answers take half a millisecond.
   private static let gateTime = Duration.milliseconds(5)
@@ -26,7 +26,7 @@ struct MuxCall: Sendable {
         throw .stream(.timedOut)
       } catch .stream(.closed) where attempt < Self.attempts {
         attempt += 1
-        let pause = Deadline.after(.milliseconds(Int.random(in: 5...50)))
+        let pause = Deadline.after(.milliseconds(Int.random(in: 5...(25 * attempt))))
         _ = Latch().wait(until: min(pause, deadline))
       }
     }

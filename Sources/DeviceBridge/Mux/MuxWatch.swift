@@ -92,6 +92,8 @@ final class MuxListening: Sendable {
         failure = error
       }
       if isStopped { return }
+      // Whatever comes back may number its phones anew.
+      Roster.shared.forgetAll(at: call.address)
       let error = failure.error(at: call.address)
       if error != said { report(.lost(error)) }
       said = error
@@ -150,7 +152,10 @@ final class MuxListening: Sendable {
   }
 
   private func compare(_ before: [ListedPhone], _ after: [ListedPhone]) {
-    for phone in before where !after.contains(where: { $0.udid == phone.udid }) { report(.detached(phone.udid)) }
+    for phone in before where !after.contains(where: { $0.udid == phone.udid }) {
+      Roster.shared.forget(phone.udid, at: call.address)
+      report(.detached(phone.udid))
+    }
     for phone in after {
       let known = before.first { $0.udid == phone.udid }
       if known == nil { report(.attached(phone)) } else if known != phone { report(.changed(phone)) }

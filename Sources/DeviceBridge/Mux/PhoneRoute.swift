@@ -30,15 +30,48 @@ final class PhoneRoute: Sendable {
   func connection(
     port: UInt16, by deadline: Deadline, _ leash: Leash
   ) throws(PhoneError) -> (socket: Socket, phone: ListedPhone) {
-    do {
+    let known = try phone(by: deadline, leash)
+    do throws(PhoneError) {
+      return (try mux.on(leash).connect(to: known, port: port, by: deadline), known)
+    } catch {
+      // Replugged a moment ago: the number is another one now. And the daemon says "refused" as well when the cable
+      // is pulled while it asks.
+      switch error {
+      case .absent, .refused: roster.forget(udid, at: mux.address)
+      default: throw error
+      }
       let phone = try phone(by: deadline, leash)
-      return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
-    } catch .absent {
-      // Replugged a moment ago: the number is another one now.
-      roster.forget(udid, at: mux.address)
-      let phone = try phone(by: deadline, leash)
+      if case .refused = error, phone.deviceID == known.deviceID { throw error }
       return (try mux.on(leash).connect(to: phone, port: port, by: deadline), phone)
     }
+  }
+
+  /// What has become of a phone whose connection broke, once the daemon has had time to notice: it reports a pulled
+  /// cable some hundred milliseconds later.
+  ///
+  /// - Parameters:
+  ///   - number: under which the connection was made.
+  ///   - pause: waits, and says whether to go on.
+  /// - Returns: nil when the phone is there as before.
+  func fate(
+    of number: Int?, step: String, by deadline: Deadline, _ leash: Leash, pause: (Duration) -> Bool
+  ) -> PhoneError? {
+    for wait in [0, 100, 300] {
+      guard pause(.milliseconds(wait)) else { return nil }
+      roster.forget(udid, at: mux.address)
+      do throws(PhoneError) {
+        let phone = try phone(by: min(deadline, .after(.seconds(2))), leash)
+        if phone.transport == .network { return .absent(udid) }
+        if let number, phone.deviceID != number { return .lost(udid, step: "\(step) (it was replugged or restarted)") }
+      } catch {
+        switch error {
+        // A list that is late says nothing of the phone.
+        case .muxSilent: return nil
+        default: return error
+        }
+      }
+    }
+    return nil
   }
 
   /// Why a connection that ended may not have been ended by the phone: it has left the bus since, or the daemon has.

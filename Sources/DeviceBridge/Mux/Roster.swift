@@ -87,6 +87,9 @@ final class Roster: Sendable {
     }
   }
 
+  /// No number is believed any more: the daemon has gone.
+  func forgetAll(at address: MuxAddress) { books.with { $0[address.description]?.asked = nil } }
+
   /// The number of this phone is no longer believed.
   func forget(_ udid: UDID, at address: MuxAddress) { books.with { $0[address.description]?.phones[udid] = nil } }
 }

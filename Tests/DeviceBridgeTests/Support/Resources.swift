@@ -40,3 +40,9 @@ func eventually(by deadline: Deadline = .patient, _ condition: () -> Bool) async
   }
   return true
 }
+
+/// How often the long tests repeat: FLEETCTL_ROUNDS, or a number that `make test` has the time for.
+enum Rounds {
+  static let number = getenv("FLEETCTL_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 50
+  static var many: Bool { number >= 500 }
+}

@@ -60,17 +60,17 @@ public final class PhoneLog: AsyncSequence, Sendable {
         return try work.open("com.apple.syslog_relay")
       }
     } catch {
-      _ = give(.failure(error))
+      _ = give(.failure(work.explained(error)))
       return
     }
     // The box alone is kept here: a log that nobody reads any more ends.
     let box = Mailbox<LogRecord>(capacity: capacity)
-    if give(.success(PhoneLog(talk, box))) { read(channel, into: box) }
+    if give(.success(PhoneLog(talk, box))) { read(channel, into: box, work) }
   }
 
   static let step = "opening its log"
 
-  private static func read(_ channel: ServiceChannel, into box: Mailbox<LogRecord>) {
+  private static func read(_ channel: ServiceChannel, into box: Mailbox<LogRecord>, _ work: PhoneWork) {
     channel.patience = nil
     var splitter = LogSplitter()
     do throws(PhoneError) {
@@ -79,7 +79,7 @@ public final class PhoneLog: AsyncSequence, Sendable {
         for record in splitter.feed(bytes) where !box.put(record) { return }
       }
     } catch {
-      box.close(.failure(error))
+      box.close(.failure(work.explained(error)))
     }
   }
 }
