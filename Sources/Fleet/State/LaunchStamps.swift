@@ -14,12 +14,13 @@ public protocol LaunchStamps: Sendable {
 ///
 /// A body's files are written by whoever holds its lock, so by one process at a time.
 public struct LaunchStampFolder: LaunchStamps {
-  private let folder: String
+  private static let name = "launches"
+  private let state: StateFolder
 
-  public init(_ state: StateFolder) { folder = state.path + "/launches" }
+  public init(_ state: StateFolder) { self.state = state }
 
   public func store(_ stamp: LaunchStamp, of udid: UDID) throws(HostTrouble) {
-    try Folders.make(folder)
+    _ = try Folders.make(Self.name, in: state)
     try AtomicFile.write(Array(stamp.line.utf8), to: path(udid))
   }
 
@@ -38,7 +39,7 @@ public struct LaunchStampFolder: LaunchStamps {
     return stamp
   }
 
-  private func path(_ udid: UDID) -> String { "\(folder)/\(FileName.of(udid)).json" }
+  private func path(_ udid: UDID) -> String { "\(state.path)/\(Self.name)/\(FileName.of(udid)).json" }
 }
 
 /// Names of files for things whose own names may hold anything.

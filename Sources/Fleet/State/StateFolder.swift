@@ -65,20 +65,37 @@ public struct StateFolder: Equatable, Sendable {
   }
 }
 
-/// Folders on the way to state.
+/// Folders on the way to state, and in it.
 enum Folders {
   /// Makes the folder and those above it.
-  static func make(_ path: String, mode: mode_t = 0o770) throws(HostTrouble) {
-    if mkdir(path, mode) == 0 { return }
+  static func make(_ path: String) throws(HostTrouble) { _ = try make(path, mode: 0o770) }
+
+  /// Makes a folder in the state folder, open to the same users as that one, whatever the umask says.
+  static func make(_ name: String, in state: StateFolder) throws(HostTrouble) -> String {
+    let path = "\(state.path)/\(name)"
+    guard try make(path, mode: 0o700) else { return path }
+    var info = stat()
+    guard stat(state.path, &info) == 0 else { throw .state(path: state.path, code: errno) }
+    // The group first: changing it may take rights away.
+    guard chown(path, uid_t.max, info.st_gid) == 0, chmod(path, info.st_mode & 0o7777) == 0 else {
+      throw .state(path: path, code: errno)
+    }
+    return path
+  }
+
+  /// - Returns: whether it was not there before.
+  private static func make(_ path: String, mode: mode_t) throws(HostTrouble) -> Bool {
+    if mkdir(path, mode) == 0 { return true }
     var code = errno
     if code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       // Above the state folder nothing is anybody else's business.
-      try make(String(path[..<slash]), mode: 0o700)
+      _ = try make(String(path[..<slash]), mode: 0o700)
       code = mkdir(path, mode) == 0 ? 0 : errno
     }
-    if code == 0 { return }
+    if code == 0 { return true }
     var info = stat()
     guard code == EEXIST, stat(path, &info) == 0 else { throw .state(path: path, code: code) }
     guard info.st_mode & S_IFMT == S_IFDIR else { throw .state(path: path, code: ENOTDIR) }
+    return false
   }
 }

@@ -31,6 +31,14 @@ import Wire
     #expect(Scratch.read(file)?.contains("2027-01-15T08:00:00.000Z") == true)
   }
 
+  @Test(arguments: [0o2770, 0o700, 0o755]) func `lies open to the users of the state folder`(_ mode: UInt32) throws {
+    chmod(scratch.path, mode)
+
+    try stamps.store(Self.stamp, of: Self.udid)
+
+    #expect(Scratch.mode("\(scratch.path)/launches") == mode)
+  }
+
   @Test func `is stored over what a killed writer left behind`() throws {
     try stamps.store(Self.stamp, of: Self.udid)
     try Scratch.write("{\"boot", to: file + ".new")
