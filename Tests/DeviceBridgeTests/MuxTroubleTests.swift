@@ -79,11 +79,18 @@ import Wire
     #expect(MuxTrouble.error(EMFILE, at: .system) == .host(code: EMFILE, step: "opening a connection to usbmuxd"))
   }
 
-  @Test func `has a path too long for an address`() async {
+  @Test func `has an address that leads nowhere, and the daemon is not to blame`() async throws {
     let path = "/tmp/" + String(repeating: "x", count: 110)
+    let name = try #require(MuxAddress("nohost.invalid:80"))
 
-    let error = await failure(at: path)
+    let long = await failure(at: path)
+    let nameless = #expect(throws: PhoneError.self) { try Mux(address: name).list(by: .patient) }
 
-    #expect(error == .muxSilent(.unix(path: path), detail: "no address is known for it"))
+    #expect(long == .notASocket(.unix(path: path)) && nameless == .notASocket(name))
+    #expect(long?.sentence.contains("a socket's path has 107 at most") == true)
+    #expect(nameless?.sentence.hasPrefix("nohost.invalid is no machine that this one can find") == true)
+    for error in [long, nameless] {
+      #expect(error?.sentence.contains("daemon") == false && error?.sentence.contains("--mux") == true)
+    }
   }
 }

@@ -57,7 +57,7 @@ import Wire
     #expect(
       attempt("h", in: selection)
         == "2: 'h' could be hall (\(Self.first)) or hut (\(Self.second)). Several begin like that. "
-        + "Type more of the one that is meant.")
+        + "Type more of the one that is meant; see them with: fleetctl devices")
     #expect(attempt("00008", in: selection).hasPrefix("2: '00008' could be"))
   }
 

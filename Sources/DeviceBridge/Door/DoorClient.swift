@@ -28,6 +28,9 @@ struct DoorClient: Sendable {
       return route.loss(of: phone, step: step, leash).map(DoorAnswer.Ending.unreachable) ?? ending
     } catch .refused {
       return .refused
+    } catch .muxSilent where limit < .seconds(1) && request.deadline.hasPassed {
+      // So little time says nothing about the daemon.
+      return .unreachable(.silent(route.udid, step: "reaching its port \(request.port)", limit: limit))
     } catch {
       return .unreachable(error)
     }

@@ -17,6 +17,19 @@ extension PhoneError {
       The daemon has ended and left its socket behind. \
       Restart it: sudo systemctl restart usbmuxd
       """
+    case .notASocket(.tcp(let host, let port)):
+      """
+      \(PhoneText.clean(host)) is no machine that this one can find, so port \(port) there was not tried. \
+      The name is mistyped, or nothing here knows names. \
+      Give the right address: fleetctl devices --mux HOST:PORT
+      """
+    case .notASocket(.unix(let path)) where path.utf8.count > SocketAddress.maximumPathBytes:
+      """
+      The usbmux socket's path has \(path.utf8.count) bytes, and a socket's path has \
+      \(SocketAddress.maximumPathBytes) at most: \(PhoneText.clean(path)). \
+      It is mistyped, or the folder lies too deep. \
+      Give a shorter one, such as a link to it: fleetctl devices --mux UNIX:/var/run/usbmuxd
+      """
     case .notASocket(let address):
       """
       What lies at \(address) is no usbmux socket. \
@@ -106,9 +119,12 @@ extension PhoneError {
     }
   }
 
-  /// Seconds as people read them: `2 s`, `0.3 s`.
+  /// Seconds as people read them: `2 s`, `0.3 s`, `40 ms`.
   static func seconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
+    if duration < .milliseconds(100) {
+      return "\(max(1, (attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000)) ms"
+    }
     let tenths = max(1, seconds * 10 + (attoseconds + 50_000_000_000_000_000) / 100_000_000_000_000_000)
     return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
   }

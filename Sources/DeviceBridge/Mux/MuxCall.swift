@@ -34,7 +34,7 @@ struct MuxCall: Sendable {
 
   private func open(_ message: [UInt8], by deadline: Deadline) throws(MuxFailure) -> Socket {
     let targets = address.targets(by: deadline)
-    guard !targets.isEmpty else { throw .nonsense("no address is known for it") }
+    guard !targets.isEmpty else { throw .noTarget }
     guard Self.gate.enter(by: deadline) else { throw .stream(.timedOut) }
     defer { Self.gate.leave() }
     do throws(StreamError) {
@@ -71,6 +71,8 @@ enum MuxFailure: Error, Equatable {
   case stream(StreamError)
   /// Bytes came that are no message.
   case nonsense(String)
+  /// The address leads nowhere: a name that nobody knows, a path that is too long.
+  case noTarget
 
   func error(at address: MuxAddress) -> PhoneError {
     switch self {
@@ -78,6 +80,7 @@ enum MuxFailure: Error, Equatable {
     case .stream(.timedOut): .muxSilent(address, detail: "no reply in time")
     case .stream(.closed): .muxSilent(address, detail: "it closes the connection without a reply")
     case .stream(.tls(let text)), .nonsense(let text): .muxSilent(address, detail: text)
+    case .noTarget: .notASocket(address)
     }
   }
 }

@@ -18,7 +18,8 @@ public enum BodySelectionError: Error, Equatable, Sendable {
     case .unknown(let typed, let candidates):
       "No body is called '\(typed)'. The bodies are: \(candidates.joined(separator: ", ")). See them with: fleetctl devices"
     case .ambiguous(let typed, let candidates):
-      "'\(typed)' could be \(candidates.joined(separator: " or ")). Several begin like that. Type more of the one that is meant."
+      "'\(typed)' could be \(candidates.joined(separator: " or ")). Several begin like that. "
+        + "Type more of the one that is meant; see them with: fleetctl devices"
     case .notInFile(let udid, let file):
       "Phone \(udid) is attached, but is no body: \(file) names others only. Add it with: fleetctl init --add"
     case .networkOnly(let udid):
@@ -57,6 +58,13 @@ public struct BodySelection: Sendable {
         + absent.map { Body(BodyEntry(udid: $0, under: configuration), phone: nil) }
       strangers = phones.filter { $0.transport == .network }
     }
+  }
+
+  /// These bodies, and no others.
+  public init(bodies: [Body]) {
+    self.bodies = bodies
+    strangers = []
+    file = nil
   }
 
   /// The body that is meant by a name, a UDID in any spelling, or an unambiguous start of either.
