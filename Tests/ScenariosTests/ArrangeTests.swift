@@ -6,40 +6,10 @@ import Wire
 
 @testable import Scenarios
 
-private let background = """
-    - arrange: in-background
-    - request: POST /photo?camera=front
-      expect: {status: 409}
-  """
-private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {status: 200}"
-
 @Suite struct `arranging a state` {
-  /// A lab that knows these states of the phone, and calls them `lock`, `unlock`, `front` and `back`.
-  private func lab(of phone: FakePhone, saying ending: LabOutcome.Ending = .exited(0)) -> FakeLab {
-    FakeLab { command in
-      phone.state.with {
-        switch command.argv[0] {
-        case "lock": $0.lock = .locked
-        case "unlock": $0.lock = .unlocked
-        case "front": $0.active = true
-        case "back": $0.active = false
-        default: break
-        }
-      }
-      return ending
-    }
-  }
-
-  private func stage(_ phone: FakePhone, _ states: [BodyState: String] = [:]) -> Stage {
-    var stage = Stage()
-    stage.lab = lab(of: phone)
-    stage.configuration.arrange = states.mapValues { ArrangeMeans(command: [$0]) }
-    return stage
-  }
-
   @Test func `takes fleet.yaml's command before the bridge, and undoes it before recovery`() async throws {
     let phone = FakePhone()
-    let stage = stage(phone, [.inFront: "front", .inBackground: "back"])
+    let stage = arrangeStage(phone, [.inFront: "front", .inBackground: "back"])
 
     let seen = await stage.run([try scenario(steps: background, recovers: photoAgain)], on: phone)
 
@@ -52,7 +22,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   @Test func `takes the bridge where fleet.yaml names nothing`() async throws {
     let phone = FakePhone()
 
-    let seen = await stage(phone).run([try scenario(steps: background, recovers: photoAgain)], on: phone)
+    let seen = await arrangeStage(phone).run([try scenario(steps: background, recovers: photoAgain)], on: phone)
 
     #expect(seen.verdict == .passed)
     #expect(phone.log == ["launch com.apple.Preferences", "launch com.example.kiosk"])
@@ -60,7 +30,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `takes the operator last, and only in an attended run`() async throws {
     let phone = FakePhone { $0.launchError = .launchRefused(UDID("x"), .notOnThisIOS, detail: "") }
-    var stage = stage(phone)
+    var stage = arrangeStage(phone)
     let person = FakeOperator { sentence in
       phone.state.with { $0.active = !sentence.hasPrefix("Put") }
       return true
@@ -82,7 +52,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `asks an app's hook as fleet.yaml names it`() async throws {
     let phone = FakePhone { $0.answers["POST /test/background"] = [FakePhone.json(204, [:])] }
-    var stage = stage(phone)
+    var stage = arrangeStage(phone)
     stage.configuration.arrange = [.inBackground: ArrangeMeans(request: "POST /test/background")]
     phone.state.with {
       $0.answers["GET /hello"] = [FakePhone.json(200, ["active": true]), FakePhone.json(200, ["active": false])]
@@ -95,7 +65,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `does nothing where the state holds already`() async throws {
     let phone = FakePhone()
-    let stage = stage(phone, [.inFront: "front"])
+    let stage = arrangeStage(phone, [.inFront: "front"])
 
     let seen = await stage.run([try scenario(steps: "  - arrange: in-front", recovers: photoAgain)], on: phone)
 
@@ -107,7 +77,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `is an error when a means claims what the phone denies, and is undone all the same`() async throws {
     let phone = FakePhone()
-    let stage = stage(phone, [.inFront: "front", .inBackground: "nothing"])
+    let stage = arrangeStage(phone, [.inFront: "front", .inBackground: "nothing"])
 
     let seen = await stage.run([try scenario(steps: background, recovers: photoAgain)], on: phone)
 
@@ -121,7 +91,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `fills in a command's words and environment`() async throws {
     let phone = FakePhone()
-    var stage = stage(phone)
+    var stage = arrangeStage(phone)
     stage.lab = FakeLab { _ in
       phone.state.with { $0.lock = $0.lock == .locked ? .unlocked : .locked }
       return .exited(0)
@@ -147,7 +117,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   ])
   func `is an error when the command does not work`(_ ending: LabOutcome.Ending, _ sentence: String) async throws {
     let phone = FakePhone()
-    var stage = stage(phone, [.locked: "lock", .unlocked: "unlock"])
+    var stage = arrangeStage(phone, [.locked: "lock", .unlocked: "unlock"])
     stage.lab = FakeLab { _ in ending }
 
     let seen = await stage.run([try scenario(steps: "  - arrange: locked", recovers: "  - lock: unlocked")], on: phone)
@@ -158,7 +128,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `is skipped before anything is touched where there is no way back`() async throws {
     let phone = FakePhone()
-    let stage = stage(phone, [.locked: "lock"])
+    let stage = arrangeStage(phone, [.locked: "lock"])
 
     let seen = await stage.run(
       [try scenario(steps: "  - arrange: in-background\n  - arrange: locked", recovers: "  - lock: unlocked")],
@@ -177,7 +147,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   @Test func `is skipped where nothing leads there`() async throws {
     let phone = FakePhone()
 
-    let seen = await stage(phone).run(
+    let seen = await arrangeStage(phone).run(
       [try scenario(steps: "  - arrange: locked", recovers: "  - lock: unlocked")], on: phone)
 
     #expect(seen.verdict == .skipped)
@@ -190,7 +160,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   @Test func `leaves launching to others where fleet.yaml says so`() async throws {
     let phone = FakePhone()
 
-    let seen = await stage(phone).run([try scenario(steps: background, recovers: photoAgain)], on: phone) {
+    let seen = await arrangeStage(phone).run([try scenario(steps: background, recovers: photoAgain)], on: phone) {
       $0.app.launcher = .others
     }
 
@@ -202,7 +172,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `meets a need first, and takes it back last`() async throws {
     let phone = FakePhone { $0.lock = .locked }
-    let stage = stage(phone, [.locked: "lock", .unlocked: "unlock"])
+    let stage = arrangeStage(phone, [.locked: "lock", .unlocked: "unlock"])
 
     let seen = await stage.run(
       [try scenario(steps: "  - lock: unlocked", recovers: "  - lock: unlocked", head: "needs: [unlocked]\n")],
@@ -215,7 +185,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
 
   @Test func `leaves a phone unlocked that this lab cannot lock`() async throws {
     let phone = FakePhone { $0.lock = .locked }
-    let stage = stage(phone, [.unlocked: "unlock"])
+    let stage = arrangeStage(phone, [.unlocked: "unlock"])
 
     let seen = await stage.run([try scenario(steps: "  - lock: unlocked", head: "needs: [unlocked]\n")], on: phone)
 
@@ -235,7 +205,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
       $0.installed = false
     }
 
-    let seen = await stage(phone).run(
+    let seen = await arrangeStage(phone).run(
       [try scenario(steps: "  - request: GET /hello", head: "needs: [\(need)]\n")], on: phone)
 
     #expect(seen.verdict == .skipped)
@@ -248,7 +218,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   @Test func `does not take an unknown lock for an unlocked one`() async throws {
     let phone = FakePhone { $0.lock = .unknown }
 
-    let seen = await stage(phone).run(
+    let seen = await arrangeStage(phone).run(
       [try scenario(steps: "  - request: GET /hello", head: "needs: [unlocked]\n")], on: phone)
 
     #expect(seen.verdict == .skipped)
@@ -258,7 +228,7 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
   @Test func `of needs that hold touches nothing`() async throws {
     let phone = FakePhone()
 
-    let seen = await stage(phone).run(
+    let seen = await arrangeStage(phone).run(
       [
         try scenario(
           steps: "  - request: GET /hello", head: "needs: [unlocked, in-front, camera-granted, app-installed]\n")
@@ -268,49 +238,37 @@ private let photoAgain = "  - request: POST /photo?camera=front\n    expect: {st
     #expect(phone.log == [])
   }
 
-  // MARK: - Undo
+  // MARK: - A state that is there already
 
-  @Test func `undoes in reverse order after a failure, each once`() async throws {
-    let phone = FakePhone()
-    let stage = stage(phone, [.locked: "lock", .unlocked: "unlock", .inFront: "front", .inBackground: "back"])
+  @Test func `brings an app to the front for its recovery that was in the background before`() async throws {
+    let phone = FakePhone { $0.active = false }
+    let stage = arrangeStage(phone, [.inFront: "front", .inBackground: "back"])
 
-    let seen = await stage.run(
-      [
-        try scenario(
-          steps: "  - arrange: in-background\n  - arrange: locked\n  - request: GET /hello\n    expect: {status: 500}",
-          recovers: photoAgain)
-      ], on: phone)
-
-    #expect(seen.verdict == .failed)
-    #expect(stage.lab.log == ["back", "lock", "unlock", "front"])
-    #expect(seen.finished[0].recoverySeconds == 0)
-  }
-
-  @Test func `finds undone what the scenario took back itself`() async throws {
-    let phone = FakePhone()
-    let stage = stage(phone, [.locked: "lock", .unlocked: "unlock"])
-
-    let seen = await stage.run(
-      [try scenario(steps: "  - arrange: locked\n  - arrange: unlocked", recovers: "  - lock: unlocked")], on: phone)
+    let seen = await stage.run([try scenario(steps: background, recovers: photoAgain)], on: phone)
 
     #expect(seen.verdict == .passed)
-    #expect(stage.lab.log == ["lock", "unlock"])
+    #expect(stage.lab.log == ["front"])
   }
 
-  @Test func `is an error when what was arranged stays`() async throws {
-    let phone = FakePhone()
-    var stage = stage(phone, [.locked: "lock", .unlocked: "unlock"])
-    stage.lab = FakeLab { command in
-      if command.argv == ["lock"] { phone.state.with { $0.lock = .locked } }
-      return command.argv == ["lock"] ? .exited(0) : .exited(1)
-    }
+  @Test func `unlocks a phone for its recovery that was locked before, and locks it again`() async throws {
+    let phone = FakePhone { $0.lock = .locked }
+    let stage = arrangeStage(phone, [.locked: "lock", .unlocked: "unlock"])
+
+    let seen = await stage.run([try scenario(steps: "  - arrange: locked", recovers: "  - lock: unlocked")], on: phone)
+
+    #expect(seen.verdict == .passed)
+    #expect(stage.lab.log == ["unlock", "lock"])
+    #expect(phone.state.with { $0.lock } == .locked)
+  }
+
+  @Test func `leaves alone what a need finds`() async throws {
+    let phone = FakePhone { $0.active = false }
+    let stage = arrangeStage(phone, [.inFront: "front", .inBackground: "back"])
 
     let seen = await stage.run(
-      [try scenario(steps: "  - arrange: locked", recovers: "  - request: GET /hello")], on: phone)
+      [try scenario(steps: "  - request: GET /hello", head: "needs: [in-background]\n")], on: phone)
 
-    #expect(seen.verdict == .error)
-    #expect(
-      seen.message
-        == "not undone: hall is not back to unlocked: the command 'unlock' ended with 1: lamp broken")
+    #expect(seen.verdict == .passed)
+    #expect(stage.lab.log == [])
   }
 }

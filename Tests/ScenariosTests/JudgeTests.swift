@@ -138,6 +138,38 @@ import Testing
     #expect(judgement.message == "not undone: hall is still locked")
   }
 
+  @Test func `blames no app for not recovering from what was not undone before`() throws {
+    let plan = Judge.Plan(needs: [], steps: [Self.arrange], recovers: [Self.recover])
+    let stuck: [Judge.Event] = [.undone(0, problem: "hall is still locked"), recover(Self.wrong)]
+    let late: [Judge.Event] = [recover(Self.wrong), .undone(0, problem: "hall is not locked")]
+
+    let (before, _) = try play(
+      plan, [.begin, .surveyed(Self.held), .arranging(Self.background), step(0, Self.held)] + stuck)
+    let (after, _) = try play(
+      plan, [.begin, .surveyed(Self.held), .arranging(Self.unlocked), step(0, Self.held)] + late)
+
+    #expect(before.word == .error)
+    #expect(before.message == "not undone: hall is still locked; afterwards: expected 409; came 200")
+    #expect(before.notUndone == "hall is still locked")
+    #expect(after.word == .failed)
+  }
+
+  @Test func `still skips where a state was found and nothing changed`() throws {
+    let plan = Judge.Plan(needs: [], steps: [Self.arrange, Self.arrange], recovers: [Self.recover])
+    var found = Self.background
+    found.wasFound = true
+
+    let (judgement, commands) = try play(
+      plan,
+      [
+        .begin, .surveyed(Self.held), .arranging(found), step(0, Self.held), step(1, .noMeans("refused")),
+        .undone(0, problem: nil),
+      ])
+
+    #expect(judgement.word == .skipped)
+    #expect(commands.contains(.undo(0)))
+  }
+
   @Test func `undoes the last first, and what the scenario stands on after it has recovered`() throws {
     let plan = Judge.Plan(needs: [3], steps: [Self.arrange, Self.arrange], recovers: [Self.recover])
     let locked = Arrangement(state: .locked, back: .unlocked, moment: .beforeRecovers)

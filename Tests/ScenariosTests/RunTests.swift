@@ -41,12 +41,27 @@ private final class Gate: Sendable {
       seen.lines == [
         #"{"at":"2026-11-30T12:00:00.000Z","bodies":[{"CFBundleShortVersionString":"3.2.0","CFBundleVersion":"412",\#(body),"bundle":"com.example.kiosk","ios":"16.7","model":"iPhone12,1",\#(udid),"usb_port":null}],"event":"run-started","label":"nightly","meta":{"BUILD_URL":"https://ci/1"},"run":7,"scenarios":[{"file":"s.yaml","hash":"abc","scenario":"test"}],"version":"1.0"}"#,
         #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-started","run":7,"scenario":"test",\#(udid)}"#,
-        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 200, application/json, {\"active\":true,\"ok\":true}, after 0 s","event":"step-finished","expected":null,"line":3,"ok":true,"run":7,"scenario":"test","seconds":0,"step":"request GET /hello",\#(udid)}"#,
+        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 200, application/json, {\"active\":true,\"ok\":true}, after 0 s","event":"step-finished","expected":"status 200","line":3,"ok":true,"run":7,"scenario":"test","seconds":0,"step":"request GET /hello",\#(udid)}"#,
         #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","event":"step-finished","expected":"status 200","line":6,"ok":false,"run":7,"scenario":"test","seconds":0,"step":"request GET /x",\#(udid)}"#,
         #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-finished","file":"s.yaml","line":6,"message":"it did not recover: expected status 200; came status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","recovery_s":null,"run":7,"scenario":"test","seconds":0,\#(udid),"verdict":"failed"}"#,
         #"{"at":"2026-11-30T12:00:00.000Z","counts":{"error":0,"failed":1,"flaky":0,"passed":0,"quarantined":0,"skipped":0},"event":"run-finished","exit":1,"run":7,"seconds":0}"#,
       ])
     #expect(seen.result.summary == "1 of 1 judged, on 1 phone: 1 failed")
+  }
+
+  @Test func `tells the exit code that it is told, once, and by the verdicts where nobody says more`() async throws {
+    var stage = Stage()
+    let usual = await stage.run([try scenario(steps: hello)], on: FakePhone())
+    let asked = Guarded<[Int]>([])
+    stage.options.exitCode = { counts in
+      asked.with { $0.append(counts.all) }
+      return 143
+    }
+    let told = await stage.run([try scenario(steps: hello)], on: FakePhone())
+
+    #expect(usual.result.exit == 0 && usual.lines.last?.contains("\"exit\":0") == true)
+    #expect(told.result.exit == 143 && told.lines.last?.contains("\"exit\":143") == true)
+    #expect(asked.with { $0 } == [1])
   }
 
   @Test func `judges every scenario on every phone, and a lost phone harms only its own`() async throws {

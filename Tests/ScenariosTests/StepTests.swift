@@ -207,6 +207,44 @@ import Wire
     #expect(seen.message?.contains("came at last status 423") == true)
   }
 
+  @Test(arguments: [
+    "request: GET /x\n    expect: {status: 200}\n    retry-within: 5s",
+    "until: {request: GET /x, expect: {status: 200}}\n    within: 5s",
+  ]) func `is no fault of the app's when the phone was away in between`(_ step: String) async throws {
+    let away = DoorAnswer.Ending.unreachable(.absent(UDID("00008110-000A1B2C3D4E5F60")))
+
+    let seen = try await result("  - \(step)") { $0.answers["GET /x"] = [.refused, away, .refused] }
+    let healed = try await result("  - \(step)") { $0.answers["GET /x"] = [away, FakePhone.json(200, [:])] }
+
+    #expect(seen.verdict == .error)
+    #expect(
+      seen.message?.contains("is not on the bus") == true && seen.message?.contains("expected status 200") == true)
+    #expect(healed.verdict == .passed)
+  }
+
+  @Test(
+    arguments: [
+      (
+        "request: GET /status\n    expect: {status: 200, within: 1s}\n    retry-within: 9s",
+        "status 200, the whole answer within 1 s, within 9 s"
+      ),
+      ("request: GET /status", "a complete answer"),
+      ("until: {request: GET /status, expect: {json: {active: true}}}\n    within: 3s", "active = true, within 3 s"),
+      ("until: {lock: unlocked}\n    within: 3s", "the phone unlocked, within 3 s"),
+      ("lock: unlocked", "the phone unlocked"), ("door: answers\n    for: 2s", "the door to answer, for 2 s"),
+      ("wait: 1s", nil), ("launch:", nil),
+    ] as [(String, String?)])
+  func `says what it expected, also where it came`(_ step: String, _ expected: String?) async throws {
+    let held = try await result("  - \(step)")
+    let refused = try await result("  - request: GET /x\n    expect: {answer: refused}") {
+      $0.answers["GET /x"] = [.refused]
+    }
+
+    #expect(held.verdict == .passed)
+    #expect(held.steps[0].expected == expected)
+    #expect(refused.steps[0].expected == "the connect refused")
+  }
+
   @Test func `until asks at its own pace`() async throws {
     let no = FakePhone.json(200, ["capturing": nil])
     let seen = try await result(

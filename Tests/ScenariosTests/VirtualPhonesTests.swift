@@ -34,14 +34,14 @@ import Wire
       what: "wrong-sentence",
       busy: (11, "expected error contains \"busy\"; came error is \"something went wrong\": status 423"),
       background: (
-        7, "expected error matches /front|background/; came error is \"something went wrong\": status 409"
+        8, "expected error matches /front|background/; came error is \"something went wrong\": status 409"
       )),
     Broken(
       what: "stays-busy",
       busy: (
         16, "it did not recover: expected status 200, type image/jpeg, within 10 s; came at last status 423"
-      ), background: (9, "expected capturing = null; came capturing is \"back\"")),
-    Broken(what: "no-409", background: (7, "expected status 409, error matches /front|background/; came")),
+      ), background: (10, "expected capturing = null; came capturing is \"back\"")),
+    Broken(what: "no-409", background: (8, "expected status 409, error matches /front|background/; came")),
   ]
 
   @Test func `fail on an app that is broken in just that way, and on no other phone`() async throws {
@@ -157,6 +157,46 @@ import Wire
     #expect(seen.finished.first { $0.udid == fleet.phones[0].udid }?.verdict == .error)
     #expect(seen.finished.first { $0.udid == fleet.phones[1].udid }?.verdict == .passed)
     #expect(seen.result.exit == 3)
+  }
+
+  @Test func `brings an app back that was in the background before`() async throws {
+    let bench = try Bench(["16.7"], scale: 4)
+    try bench.fleet.perform("background", on: "1")
+
+    let seen = await bench.run([try Bench.shipped("backgrounded")], on: try await bench.bodies())
+
+    #expect(seen.finished.map(\.message) == [nil])
+    #expect(bench.fleet.phones[0].app.isActive)
+  }
+
+  @Test(arguments: [("mux-quit", "3s"), ("detach", "2s")])
+  func `bring the app back when the mux or the cable is away during the undo`(
+    _ action: String, _ span: String
+  ) async throws {
+    let bench = try Bench(["15.8"])
+    let fleet = bench.fleet
+    let bodies = try await bench.bodies { $0.arrange[.inFront] = nil }
+
+    let seen = await bench.run([try Bench.shipped("backgrounded")], on: bodies) { event in
+      guard case .stepFinished(let step) = event.happening, step.step == "request GET /status" else { return }
+      try? fleet.perform(action, on: "1", ["for": span])
+    }
+
+    #expect(seen.finished.map(\.message) == [nil])
+    #expect(fleet.phones[0].app.isActive)
+  }
+
+  @Test(arguments: ["password-protected", "session-only"])
+  func `are skipped before the first unlock, where only a person unlocks`(_ kind: String) async throws {
+    let bench = try Bench(["16.7"], scale: 4)
+    let bodies = try await bench.bodies { $0.arrange = [:] }
+    try bench.fleet.perform("reboot", on: "1", ["first-unlock": kind])
+
+    let seen = await bench.run([try Bench.shipped("backgrounded")], on: bodies)
+
+    #expect(seen.verdict == .skipped, "\(seen.message ?? "")")
+    #expect(seen.message?.contains("nothing brings \(bodies[0].title) to unlocked.") == true)
+    #expect(seen.result.exit == 4)
   }
 
   @Test func `send the door's token`() async throws {

@@ -30,7 +30,7 @@ struct AnswerCheck {
   private func missed(_ ending: DoorAnswer.Ending, took: Duration) -> [Missed] {
     var missed: [Missed] = []
     if let silence = expectation.silence {
-      if !Self.matches(silence, ending) { missed.append(Missed(expected: Self.text(silence))) }
+      if !Self.matches(silence, ending) { missed.append(Missed(expected: ExpectationText.of(silence))) }
     } else if case .response(let message) = ending {
       missed += self.missed(message)
     } else {
@@ -81,14 +81,6 @@ struct AnswerCheck {
     var type = field.prefix { $0 != ";" }
     while type.last?.isWhitespace == true { type = type.dropLast() }
     return type.lowercased()
-  }
-
-  private static func text(_ silence: Expectation.Silence) -> String {
-    switch silence {
-    case .refused: "the connect refused"
-    case .none: "no answer"
-    case .closed: "the connection closed before a complete answer"
-    }
   }
 
   private static func matches(_ silence: Expectation.Silence, _ ending: DoorAnswer.Ending) -> Bool {

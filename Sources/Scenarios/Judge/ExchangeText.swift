@@ -51,13 +51,22 @@ enum AnswerText {
 enum ExpectationText {
   static func of(_ expectation: Expectation) -> String {
     var parts: [String] = []
+    if let silence = expectation.silence { parts.append(of(silence)) }
     if let status = expectation.status { parts.append("status \(status)") }
     if let type = expectation.type { parts.append("type \(type)") }
     parts += expectation.json.map { "\($0.path) \(of($0.matcher))" }
     parts += expectation.headers.map { "header \($0.name) \(of($0.matcher))" }
     if let size = expectation.size { parts.append(of(size)) }
-    if let within = expectation.within { parts.append("within \(within.shown)") }
+    if let within = expectation.within { parts.append("the whole answer within \(within.shown)") }
     return parts.isEmpty ? "a complete answer" : parts.joined(separator: ", ")
+  }
+
+  static func of(_ silence: Expectation.Silence) -> String {
+    switch silence {
+    case .refused: "the connect refused"
+    case .none: "no answer"
+    case .closed: "the connection closed before a complete answer"
+    }
   }
 
   static func of(_ size: ClosedRange<Int>) -> String {

@@ -13,6 +13,8 @@ struct Findings: Sendable {
   private var failedRecovers: Finding?
   private var brokenRecovers: Finding?
   private var undoProblems: [String] = []
+  /// `recovers` looked at an app that nothing had brought back to where it can answer.
+  private var recoversWereInVain = false
   var recovery: Duration?
 
   var isSkipped: Bool { skipped != nil }
@@ -44,7 +46,10 @@ struct Findings: Sendable {
     }
   }
 
-  mutating func undo(_ problem: String) { undoProblems.append(problem) }
+  mutating func undo(_ problem: String, beforeRecovers: Bool) {
+    undoProblems.append(problem)
+    recoversWereInVain = recoversWereInVain || beforeRecovers
+  }
 
   /// Before the first step nothing can have failed: it is either skipped or broken.
   private mutating func early(_ result: StepResult, line: Int?) {
@@ -58,8 +63,14 @@ struct Findings: Sendable {
   }
 
   /// A false expectation outweighs everything, but only where the scenario had been brought about: `recovers` after steps
-  /// that broke says nothing about the app.
+  /// that broke says nothing about the app, and neither does `recovers` where the undo before it did not work.
   func judgement(stopped: Bool) -> Judgement {
+    var judgement = verdict(stopped: stopped)
+    judgement.notUndone = undoProblems.isEmpty ? nil : undoProblems.joined(separator: "; ")
+    return judgement
+  }
+
+  private func verdict(stopped: Bool) -> Judgement {
     if let failedSteps {
       let more = failedRecovers.map { "; and it did not recover: \($0.message)" } ?? ""
       return word(.failed, failedSteps, more)
@@ -67,6 +78,10 @@ struct Findings: Sendable {
     if let brokenSteps {
       let more = (failedRecovers ?? brokenRecovers).map { "; afterwards: \($0.message)" } ?? ""
       return word(.error, brokenSteps, more)
+    }
+    if let failedRecovers, recoversWereInVain {
+      let message = "not undone: \(undoProblems.joined(separator: "; ")); afterwards: \(failedRecovers.message)"
+      return Judgement(word: .error, message: message, line: failedRecovers.line, recovery: recovery)
     }
     if let failedRecovers { return word(.failed, failedRecovers, "", "it did not recover: ") }
     if let brokenRecovers { return word(.error, brokenRecovers, "") }

@@ -116,7 +116,7 @@ public struct Judge: Sendable {
       arrangements.append(arrangement)
       return []
     case (.undone(let number, let problem), .undoing(let current)) where number == current:
-      if let problem { findings.undo(problem) }
+      if let problem { findings.undo(problem, beforeRecovers: !recoversRan) }
       return windUp(at: time)
     case (.stopped, _):
       isStopped = true
@@ -128,6 +128,11 @@ public struct Judge: Sendable {
       return []
     }
   }
+}
+
+extension Arrangement {
+  /// The phone may be out of service because of it.
+  fileprivate var isBegun: Bool { moment == .beforeRecovers && !wasFound }
 }
 
 extension Judge {
@@ -143,7 +148,7 @@ extension Judge {
   ) -> [Command] {
     let step = steps(of: phase)[number]
     findings.step(phase, result, line: step.line, canSkip: phase == .steps && !hasBegun)
-    if phase == .steps, step.kind != .arrange || arrangements.contains(where: { $0.moment == .beforeRecovers }) {
+    if phase == .steps, step.kind != .arrange || arrangements.contains(where: { $0.isBegun }) {
       hasBegun = true
     }
     return [.report(phase, number, result, took: took)] + goOn(result, at: time)

@@ -29,10 +29,13 @@ public struct Arrangement: Equatable, Sendable {
   /// The state that undoes it.
   public var back: BodyState
   public var moment: Moment
-  public init(state: BodyState, back: BodyState, moment: Moment) {
+  /// It held already: nothing was changed, and the way back is due all the same.
+  public var wasFound: Bool
+  public init(state: BodyState, back: BodyState, moment: Moment, wasFound: Bool = false) {
     self.state = state
     self.back = back
     self.moment = moment
+    self.wasFound = wasFound
   }
 }
 
@@ -47,4 +50,6 @@ public struct Judgement: Equatable, Sendable {
   public var line: Int?
   /// From the end of the undo until `recovers` held.
   public var recovery: Duration?
+  /// What may still be as the scenario arranged it, and why; part of `message` too.
+  public var notUndone: String?
 }

@@ -41,6 +41,7 @@ actor Emitter {
       return .stepFinished(event)
     case .scenarioFinished(var event):
       event.message = event.message.map { mask($0) }
+      event.notUndone = event.notUndone.map { mask($0) }
       return .scenarioFinished(event)
     case .runStarted(var event):
       event.label = event.label.map { mask($0) }

@@ -87,12 +87,14 @@ public struct ScenarioFinished: Equatable, Sendable {
   public var file: String
   /// The step that decided the verdict, or the scenario's own line.
   public var line: Int
+  /// What may still be as the scenario arranged it, and why; `message` says it too, and so it is no key of its own.
+  public var notUndone: String?
 }
 
 public struct RunFinished: Equatable, Sendable {
   public var counts: VerdictCounts
   public var seconds: Double
-  /// The exit code that the verdicts ask for.
+  /// What the process ends with.
   public var exit: Int32
 }
 

@@ -3,7 +3,7 @@ import Transport
 
 /// Brings a body into states and out of them again.
 final class Arranger: Sendable {
-  private let scene: Scene
+  let scene: Scene
   /// Called before the first means of a state is used.
   private let arranging: @Sendable (Arrangement) -> Void
   private let lockWasArranged = Guarded(false)
@@ -17,37 +17,22 @@ final class Arranger: Sendable {
   }
 
   /// Reads a state and, where it does not hold, brings it about and reads it back.
-  func arrange(_ state: BodyState) async -> StepResult {
+  ///
+  /// - Parameter asNeed: what a need finds stays as it is; a step's state is left again however it came about, since
+  ///   `recovers` looks at a kiosk that is back in service.
+  func arrange(_ state: BodyState, asNeed: Bool = false) async -> StepResult {
     let before = await scene.read(state)
     switch before {
-    case .holds(let text): return .held(came: text)
+    case .holds(let text):
+      if !asNeed { announce(state, before) }
+      return .held(came: text)
     case .unreachable(let sentence): return .broken(sentence)
     case .denied, .unreadable: break
     }
     if Task.isCancelled { return .stopped }
     if let sentence = lacking(state) { return .noMeans("\(before.text); \(sentence)") }
-    if let arrangement = arrangement(of: state, before) { arranging(arrangement) }
+    announce(state, before)
     return await use(scene.means(for: state), for: state)
-  }
-
-  /// Takes an arrangement back.
-  ///
-  /// - Returns: why it may still stand; nil when it is gone.
-  func undo(_ arrangement: Arrangement) async -> String? {
-    let back = arrangement.back
-    if await scene.read(back).holds { return nil }
-    var problems: [String] = []
-    for means in scene.means(for: back) {
-      switch await scene.use(means) {
-      case .claimed:
-        let reading = await readBack(back)
-        if reading.holds { return nil }
-        problems.append("\(means.text) is done, but \(reading.text)")
-      case .refused(let sentence), .broken(let sentence): problems.append(sentence)
-      }
-    }
-    let why = problems.isEmpty ? "it has no means" : problems.joined(separator: "; ")
-    return "\(scene.body.title) is not back to \(back.rawValue): \(why)"
   }
 
   /// Why a state is out of reach, there or back.
@@ -68,19 +53,29 @@ final class Arranger: Sendable {
 }
 
 extension Arranger {
-  /// What will have to be undone; nil for states that a kiosk rests in.
-  private func arrangement(of state: BodyState, _ before: StateReading) -> Arrangement? {
+  private func announce(_ state: BodyState, _ before: StateReading) {
+    for arrangement in arrangements(of: state, before) { arranging(arrangement) }
+  }
+
+  /// What will have to be undone, the last first; nothing for states that a kiosk rests in.
+  private func arrangements(of state: BodyState, _ before: StateReading) -> [Arrangement] {
     let isFirstOfLock = !lockWasArranged.with { was in
       let before = was
       was = was || state == .locked || state == .unlocked
       return before
     }
-    if let back = state.wayBack { return Arrangement(state: state, back: back, moment: .beforeRecovers) }
     // A phone that was found locked is locked again, where this lab can do that.
-    guard state == .unlocked, isFirstOfLock, case .denied = before,
-      scene.body.arrange[.locked]?.command != nil || scene.body.arrange[.locked]?.request != nil
-    else { return nil }
-    return Arrangement(state: .unlocked, back: .locked, moment: .atTheEnd)
+    let foundLocked: Bool
+    switch before {
+    case .holds: foundLocked = state == .locked && isFirstOfLock
+    case .denied: foundLocked = state == .unlocked && isFirstOfLock
+    case .unreadable, .unreachable: foundLocked = false
+    }
+    let named = scene.body.arrange[.locked]
+    let locksAgain = foundLocked && (named?.command != nil || named?.request != nil)
+    let lock = locksAgain ? [Arrangement(state: .unlocked, back: .locked, moment: .atTheEnd)] : []
+    guard let back = state.wayBack else { return lock }
+    return lock + [Arrangement(state: state, back: back, moment: .beforeRecovers, wasFound: before.holds)]
   }
 
   private func use(_ means: [Means], for state: BodyState) async -> StepResult {
@@ -99,7 +94,7 @@ extension Arranger {
           return .broken("\(means.text) is done and should have made it \(state.rawValue), but \(reading.text)")
         }
       case .refused(let sentence): refusals.append(sentence)
-      case .broken(let sentence): failures.append(sentence)
+      case .broken(let sentence), .lost(let sentence): failures.append(sentence)
       }
     }
     let all = (failures + refusals).joined(separator: "; ")
@@ -108,7 +103,7 @@ extension Arranger {
   }
 
   /// Asks the phone until it shows the state, or until it has had its time.
-  private func readBack(_ state: BodyState) async -> StateReading {
+  func readBack(_ state: BodyState) async -> StateReading {
     let end = scene.clock.now + Self.readBackLimit
     while true {
       let reading = await scene.read(state)

@@ -61,7 +61,7 @@ final class Attempt: Sendable {
           Task { feed.yield(.undone(number, problem: await arranger.undo(arrangement))) }
         case .survey: perform { [self] in .surveyed(heard(await survey())) }
         case .meet(let number):
-          perform { [self] in .need(number, heard(await arranger.arrange(scene.scenario.needs[number].state))) }
+          perform { [self] in .need(number, heard(await arranger.arrange(need(number), asNeed: true))) }
         case .run(let phase, let number): begin(phase, number)
         }
       }
@@ -76,6 +76,8 @@ extension Attempt {
       needs: scene.scenario.needs.map(\.line), steps: scene.scenario.steps.map(\.planned),
       recovers: scene.scenario.recovers.map(\.planned))
   }
+
+  private func need(_ number: Int) -> BodyState { scene.scenario.needs[number].state }
 
   private func steps(of phase: Judge.Phase) -> [Step] {
     switch phase {
@@ -148,7 +150,8 @@ extension Attempt {
   private func survey() async -> StepResult {
     let visit = await unlessCancelled { [scene] in await scene.link.facts(by: .after(Scene.lookLimit)) }
     guard let facts = visit else { return .stopped }
-    if let error = facts.error { return .broken(error.sentence) }
+    // What the lock keeps from being read is for the needs to say.
+    if let error = facts.error, !error.isBeforeFirstUnlock { return .broken(error.sentence) }
     if let ios = facts.ios { scene.ios = ios }
     for step in scene.scenario.steps + scene.scenario.recovers {
       guard case .arrange(let state) = step.action, let sentence = arranger.lacking(state) else { continue }

@@ -47,7 +47,7 @@ struct BodyRun: Sendable {
             body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1, verdict: verdict.word,
             seconds: (options.clock.now - began).roundedSeconds,
             recoverySeconds: judgement.recovery?.roundedSeconds, message: verdict.message, file: scenario.file,
-            line: judgement.line ?? scenario.line)))
+            line: judgement.line ?? scenario.line, notUndone: judgement.notUndone)))
     }
     link?.close()
   }
@@ -82,7 +82,7 @@ extension BodyRun {
   ) -> StepFinished {
     var event = StepFinished(
       body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1, step: step.text, file: scenario.file,
-      line: step.line, ok: result.isHeld, seconds: took.roundedSeconds)
+      line: step.line, ok: result.isHeld, seconds: took.roundedSeconds, expected: step.expected)
     switch result {
     case .held(let came): event.came = came
     case .failed(let expected, let came):

@@ -32,6 +32,8 @@ enum MeansOutcome: Equatable, Sendable {
   case refused(String)
   /// The means itself did not work.
   case broken(String)
+  /// Phone or daemon went out of reach meanwhile: it may have been done all the same, and may work once they are back.
+  case lost(String)
 }
 
 extension Scene {
@@ -109,7 +111,9 @@ extension Scene {
     step.deadline = limit
     guard let (ending, _) = await send(step) else { return .broken("the run was stopped") }
     if case .response(let message) = ending, (200..<300).contains(message.status) { return .claimed }
-    return .broken("the app's hook \(line): \(AnswerText.of(ending))")
+    let text = "the app's hook \(line): \(AnswerText.of(ending))"
+    if case .unreachable = ending { return .lost(text) }
+    return .broken(text)
   }
 
   /// A launch that is under way is waited for even when the run is stopped: only then can it be undone.
@@ -127,7 +131,9 @@ extension Scene {
   }
 
   private static func outcome(_ bundle: String, _ error: PhoneError) -> MeansOutcome {
-    guard case .launchRefused(_, let refusal, _) = error else { return .broken(error.sentence) }
+    // Its lock keeps even the session from it, as the passcode does the launch.
+    if error.isBeforeFirstUnlock { return .refused(error.sentence) }
+    guard case .launchRefused(_, let refusal, _) = error else { return .lost(error.sentence) }
     return refusal == .appExited ? .broken("\(bundle) ended right after its launch") : .refused(error.sentence)
   }
 

@@ -25,6 +25,8 @@ public struct ScenarioRun: Sendable {
     public var files = Files.host
     /// Takes a phone before the first scenario on it; it is let go of after the last.
     public var claim: @Sendable (Body) async -> PhoneClaim = { _ in .unneeded }
+    /// What the process will end with, asked once, when the last scenario has ended.
+    public var exitCode: @Sendable (VerdictCounts) -> Int32 = { $0.exitCode }
     /// Values that no event may show, the door's tokens aside, which are taken out anyway.
     public var secrets: [Secret] = []
 
@@ -37,7 +39,7 @@ public struct ScenarioRun: Sendable {
   /// What came of a run.
   public struct Result: Equatable, Sendable {
     public var counts = VerdictCounts()
-    /// The exit code that the verdicts ask for; a signal's own code is the caller's.
+    /// As `Options.exitCode` gave it.
     public var exit: Int32
     /// One line: how many of how many were judged, on how many phones, with what verdicts.
     public var summary: String
@@ -82,11 +84,12 @@ public struct ScenarioRun: Sendable {
     await forEach(runs.indices) { await runs[$0].run(ios: phones[$0].ios) }
     let counts = await emitter.counts
     let seconds = (options.clock.now - began).roundedSeconds
-    await emitter(.runFinished(RunFinished(counts: counts, seconds: seconds, exit: counts.exitCode)))
+    let exit = options.exitCode(counts)
+    await emitter(.runFinished(RunFinished(counts: counts, seconds: seconds, exit: exit)))
     let planned = runs.count * scenarios.count
     let stopped = Task.isCancelled
     return Result(
-      counts: counts, exit: counts.exitCode,
+      counts: counts, exit: exit,
       summary: Summary.line(counts, planned: planned, phones: runs.count, stopped: stopped), stopped: stopped)
   }
 

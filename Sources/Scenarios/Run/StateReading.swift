@@ -22,6 +22,11 @@ enum StateReading: Equatable, Sendable {
   }
 }
 
+extension PhoneError {
+  /// The phone is there and opens no session before its first unlock: its lock's doing, and no trouble of the cable's.
+  var isBeforeFirstUnlock: Bool { if case .untrusted(_, .lockedBeforeFirstUnlock) = self { true } else { false } }
+}
+
 extension Scene {
   /// How long one look at a phone may take on the host's clock.
   static let lookLimit = Duration.seconds(15)
@@ -101,7 +106,7 @@ extension Scene {
       }
       return .holds("\(bundle) \(app.version ?? "of unknown version") is installed")
     } catch {
-      return .unreachable(error.sentence)
+      return error.isBeforeFirstUnlock ? .unreadable(error.sentence) : .unreachable(error.sentence)
     }
   }
 

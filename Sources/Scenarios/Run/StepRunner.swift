@@ -58,11 +58,13 @@ struct StepRunner: Sendable {
   }
 
   func door(_ step: DoorStep) async -> StepResult {
-    var result = await doorOnce(step.answers, longest: step.within ?? step.throughout)
-    if let within = step.within, !result.isHeld {
+    var result: StepResult
+    if let within = step.within {
       result = await keepTrying(within: within, every: Self.pause) { left in
         Try(result: await doorOnce(step.answers, longest: left))
       }
+    } else {
+      result = await doorOnce(step.answers, longest: step.throughout)
     }
     guard let span = step.throughout, result.isHeld else { return result }
     let end = scene.clock.now + span
@@ -109,21 +111,27 @@ extension StepRunner {
   }
 
   /// Looks again and again until it holds or the time is over.
+  ///
+  /// Where the phone was out of reach in between, the app did not have the whole time: what is false in the end is no
+  /// fault of the app's then.
   private func keepTrying(
     within: Duration, every: Duration, _ look: (_ left: Duration) async -> Try
   ) async -> StepResult {
     let end = scene.clock.now + within
     var last: StepResult?
+    var trouble: String?
     while true {
       let next = await look(max(end - scene.clock.now, .milliseconds(1)))
       if Task.isCancelled { return .stopped }
       if next.result.isHeld { return next.result }
+      if case .broken(let sentence) = next.result { trouble = sentence }
       // A look that was cut short by the end says less than the one before it.
       if last == nil || !next.wasCut { last = next.result }
       if scene.clock.now + every >= end { break }
       do { try await scene.clock.sleep(for: every) } catch { return .stopped }
     }
     guard case .failed(let expected, let came) = last else { return last ?? .stopped }
+    if let trouble { return .broken("\(trouble). Later: expected \(expected), within \(within.shown); came \(came)") }
     return .failed(expected: "\(expected), within \(within.shown)", came: "at last \(came)")
   }
 
