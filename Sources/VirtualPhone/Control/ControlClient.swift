@@ -15,6 +15,11 @@ public struct ControlClient: Sendable {
     public let summary: String
     /// `Key` stands for any name that begins with a capital letter.
     public let keys: [String]
+
+    /// Those of this program's own phones, without asking any.
+    public static var all: [Action] {
+      FleetDesk.actions.map { Action(name: $0.name, summary: $0.summary, keys: $0.keys) }
+    }
   }
 
   /// One phone of the fleet.

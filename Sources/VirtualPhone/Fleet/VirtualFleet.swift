@@ -14,6 +14,8 @@ public final class VirtualFleet: Sendable {
     public var control: String?
     /// How many times as fast as the host's the phones' own clocks run.
     public var timeScale = 1.0
+    /// What `timeScale` may be.
+    public static let timeScales = 0.01...10_000.0
     public var bundle = "com.example.kiosk"
     public var doorPort: UInt16 = 8127
     /// The door's bearer token; nil for an open door.
@@ -43,7 +45,9 @@ public final class VirtualFleet: Sendable {
     let keys = try Self.keys()
     let muxListener = try Self.listener(on: options.address, backlog: options.manners.backlog)
     let controlListener = try options.control.map { path throws(VirtualFleetError) in
-      try Self.listener(on: .unix(path: path), mode: 0o600)
+      do throws(StreamError) { return try Listener(.unix(path: path), mode: 0o600) } catch {
+        throw .control(path: path, error)
+      }
     }
     let clock = ScaledClock(scale: options.timeScale)
     let journal = Journal(clock: clock)
@@ -102,7 +106,7 @@ public final class VirtualFleet: Sendable {
 
   private static func presets(_ options: Options) throws(VirtualFleetError) -> [PhonePreset] {
     guard (1...256).contains(options.phones) else { throw .phones(options.phones) }
-    guard (0.01...10_000).contains(options.timeScale) else { throw .timeScale(options.timeScale) }
+    guard Options.timeScales.contains(options.timeScale) else { throw .timeScale(options.timeScale) }
     var presets: [PhonePreset] = []
     for version in options.ios {
       guard let preset = PhonePreset.named(version) else { throw .version(version) }

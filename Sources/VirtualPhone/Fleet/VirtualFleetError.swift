@@ -5,8 +5,10 @@ public enum VirtualFleetError: Error, Equatable, Sendable {
   case phones(Int)
   case version(String)
   case timeScale(Double)
-  /// The socket could not be opened.
+  /// The mux's socket could not be opened.
   case socket(SocketAddress, StreamError)
+  /// The control socket could not be opened.
+  case control(path: String, StreamError)
   /// OpenSSL made no keys; its own words.
   case keys(String)
 
@@ -23,10 +25,20 @@ public enum VirtualFleetError: Error, Equatable, Sendable {
         + "Try: fleetctl virtual --time-scale 10."
     case .socket(let address, let error):
       "The virtual phones cannot listen on \(address): \(error.sentence). Something else may be using it. "
-        + "Try another: fleetctl virtual --socket PATH."
+        + "Try another: fleetctl virtual \(Self.option(for: address))."
+    case .control(let path, let error):
+      "The virtual phones cannot be told what to do at \(path): \(error.sentence). Something else may be using it. "
+        + "Try another: fleetctl virtual --control PATH."
     case .keys(let text):
       "The virtual phones have no keys: \(text). OpenSSL may lack randomness or be damaged. "
         + "Try again: fleetctl virtual."
+    }
+  }
+
+  private static func option(for address: SocketAddress) -> String {
+    switch address {
+    case .unix: "--socket PATH"
+    case .tcp: "--listen 127.0.0.1:0"
     }
   }
 

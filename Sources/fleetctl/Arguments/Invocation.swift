@@ -31,12 +31,11 @@ struct Invocation: Equatable, Sendable {
     return number
   }
 
-  /// An option's value as a factor above zero.
-  func factor(_ option: String, upTo limit: Double) throws(UsageError) -> Double? {
+  /// An option's value as a number with decimals.
+  func factor(_ option: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
     guard let text = value(option) else { return nil }
-    guard let number = Double(text), number.isFinite, number > 0, number <= limit else {
-      throw .badValue(
-        option: option, value: text, wanted: "a number above 0, up to \(Int(limit))", command: command.name)
+    guard let number = Double(text), range.contains(number) else {
+      throw .badValue(option: option, value: text, wanted: "a number \(range.words)", command: command.name)
     }
     return number
   }
@@ -66,4 +65,11 @@ struct Invocation: Equatable, Sendable {
     }
     return pairs
   }
+}
+
+extension ClosedRange<Double> {
+  /// As help and refusals say it: `from 0.01 to 10000`.
+  var words: String { "from \(Self.short(lowerBound)) to \(Self.short(upperBound))" }
+
+  private static func short(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 }

@@ -32,21 +32,30 @@ struct Bench: Sendable {
   static func address(_ context: Context) throws(Complaint) -> MuxAddress {
     let command = context.invocation.command.name
     if let text = context.invocation.value("mux") {
-      guard let address = MuxAddress(text) else {
+      guard let address = address(text) else {
         throw Complaint(
           .badValue(
-            option: "mux", value: text, wanted: "a path, UNIX:PATH or HOST:PORT", command: command))
+            option: "mux", value: text, wanted: "an absolute path, UNIX:PATH or HOST:PORT", command: command))
       }
       return address
     }
     guard let text = context.environment["USBMUXD_SOCKET_ADDRESS"], !text.isEmpty else { return .system }
-    guard let address = MuxAddress(text) else {
+    guard let address = address(text) else {
       throw Complaint(
         .usage,
-        "USBMUXD_SOCKET_ADDRESS is '\(text.printable)', which is no address. It takes a path, UNIX:PATH or HOST:PORT. "
+        "USBMUXD_SOCKET_ADDRESS is '\(text.printable)', which is no address. It takes an absolute path, UNIX:PATH or HOST:PORT. "
           + "Correct it, or name the socket: fleetctl \(command) --mux ADDRESS.")
     }
     return address
+  }
+
+  /// An address as people type it; its path means the same to whoever else is told of it.
+  static func address(_ text: String) -> MuxAddress? {
+    switch MuxAddress(text) {
+    case .unix(let path)?: path.isEmpty ? nil : .unix(path: WorkingFolder.absolute(path))
+    case .tcp(let host, let port)?: host.contains("/") ? nil : .tcp(host: host, port: port)
+    case nil: nil
+    }
   }
 
   /// The phones that the daemon shows now.
@@ -121,6 +130,32 @@ extension Invocation {
         option: option, value: text, wanted: "a span of time such as 500ms, 10s or 5m", command: command.name)
     }
     return duration
+  }
+}
+
+extension Invocation {
+  /// The same, of a time in which something can be done: not zero.
+  func positiveDuration(_ option: String) throws(UsageError) -> Duration? {
+    let duration = try duration(option)
+    if duration == .zero {
+      throw .badValue(
+        option: option, value: value(option) ?? "", wanted: "a span of time above zero, such as 10s",
+        command: command.name)
+    }
+    return duration
+  }
+}
+
+extension Context {
+  /// Tells results. An answer that was found outweighs that it cannot be told.
+  ///
+  /// - Parameter found: what the command ends with once they are told; nil for success.
+  func tell(_ found: Complaint?, _ write: () throws(Complaint) -> Void) throws(Complaint) {
+    do { try write() } catch {
+      if let found, found.code == .no || found.code == .usage { throw found }
+      throw error
+    }
+    if let found { throw found }
   }
 }
 

@@ -76,28 +76,27 @@ enum LaunchCommand {
     _ failure: PhoneError?, _ request: LaunchRequest, _ body: Body, _ context: Context
   ) throws(Complaint) -> ExitCode {
     let words = failure.flatMap(OutcomeWords.init)
-    if context.wantsJSON {
-      try context.output.result([
-        "body": .text(body.name), "udid": .string(body.udid.description), "accepted": .boolean(failure == nil),
-        "outcome": .text(words?.kind.rawValue), "reason": .text(words?.reason?.rawValue),
-        "detail": .text(failure?.sentence),
-      ])
-    } else if failure == nil {
-      try context.output.result("\(body.title.printable)  launched \(request.bundle.printable)")
+    var complaint = failure.map { Complaint($0) }
+    if let words, isAnswer(words.kind) { complaint?.code = .no }
+    try context.tell(complaint) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result([
+          "body": .text(body.name), "udid": .string(body.udid.description), "accepted": .boolean(failure == nil),
+          "outcome": .text(words?.kind.rawValue), "reason": .text(words?.reason?.rawValue),
+          "detail": .text(failure?.sentence),
+        ])
+      } else if failure == nil {
+        try context.output.result("\(body.title.printable)  launched \(request.bundle.printable)")
+      }
     }
-    guard let failure else { return .done }
-    var complaint = Complaint(failure)
-    if isAnswer(failure) { complaint.code = .no }
-    throw complaint
+    return .done
   }
 
-  /// The phone, or the app, said no; anything else kept the launch from being tried.
-  private static func isAnswer(_ error: PhoneError) -> Bool {
-    switch error {
-    case .launchRefused, .refused: true
-    case .noMux, .deadMux, .notASocket, .muxForbidden, .muxSilent, .host, .absent, .networkOnly, .untrusted, .silent,
-      .lost, .tls, .badReply, .lockdown, .ended, .badRequest:
-      false
+  /// The phone, its lock or the app said no; anything else kept the launch from being tried.
+  private static func isAnswer(_ kind: OutcomeKind) -> Bool {
+    switch kind {
+    case .locked, .launchRefused, .launchedNoAnswer, .silent: true
+    case .up, .revived, .leftAlone, .held, .paused, .untrusted, .unreachable, .hostFault: false
     }
   }
 }

@@ -17,12 +17,13 @@ enum LintCommand {
     let paths = given.isEmpty ? ["scenarios"] : given
     let scenarios: [Scenario]
     do throws(Problems) { scenarios = try ScenarioFile.load(paths) } catch {
-      try tell(error.list, context)
       let count = error.list.count
-      throw Complaint(
+      let complaint = Complaint(
         .usage,
         "\(count) problem\(count == 1 ? "" : "s") in the scenario files. The lines say where and what. "
           + "Correct them, then: fleetctl lint.")
+      try context.tell(complaint) { () throws(Complaint) in try tell(error.list, context) }
+      return .usage
     }
     if !context.wantsJSON {
       try context.output.result("\(scenarios.count) scenario\(scenarios.count == 1 ? "" : "s"), nothing wrong")

@@ -29,30 +29,32 @@ enum LockStateCommand {
       failure = error
     }
 
-    if context.wantsJSON {
-      try context.output.result([
-        "body": .text(body.name), "udid": .string(body.udid.description), "lock": .string(reading.state.rawValue),
-        "why": .string(reading.why),
-      ])
-    } else if failure == nil {
-      try context.output.result("\(reading.state.rawValue)  \(reading.why.printable)")
+    let complaint =
+      failure.map { Complaint($0) } ?? complaint(reading, expected: invocation.value("expect"), of: body.title)
+    try context.tell(complaint) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result([
+          "body": .text(body.name), "udid": .string(body.udid.description), "lock": .string(reading.state.rawValue),
+          "why": .string(reading.why),
+        ])
+      } else if failure == nil {
+        try context.output.result("\(reading.state.rawValue)  \(reading.why.printable)")
+      }
     }
-    if let failure { throw Complaint(failure) }
-    return try judge(reading, expected: invocation.value("expect"), of: body.title)
+    return .done
   }
 
-  private static func judge(
-    _ reading: LockReading, expected: String?, of title: String
-  ) throws(Complaint) -> ExitCode {
-    if expected == reading.state.rawValue { return .done }
+  /// - Returns: nil for a lock that is known, and as expected.
+  private static func complaint(_ reading: LockReading, expected: String?, of title: String) -> Complaint? {
+    if expected == reading.state.rawValue { return nil }
     if reading.state == .unknown {
-      throw Complaint(
+      return Complaint(
         .harness,
         "Whether \(title.printable) is locked is not known: \(reading.why.printable). Unknown is never unlocked. "
           + "See how the phone is: fleetctl devices.")
     }
-    guard let expected else { return .done }
-    throw Complaint(
+    guard let expected else { return nil }
+    return Complaint(
       .no,
       "\(title.printable) is \(reading.state.rawValue), and \(expected) was expected. "
         + (reading.state == .locked ? "Only a person can unlock it." : "Somebody may have unlocked it.")

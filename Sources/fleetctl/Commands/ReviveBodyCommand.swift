@@ -61,14 +61,15 @@ enum ReviveBodyCommand {
     _ report: OutcomeReport, of body: Body, _ context: Context
   ) throws(Complaint) -> ExitCode {
     let code = ExitCode(report.words.reviveExitCode)
-    if context.wantsJSON {
-      try context.output.result(report.json)
-    } else {
-      let words = code == .done ? context.output.style.good(report.words.text) : report.words.text
-      let line = [body.title.printable, words, report.detail?.printable].compactMap { $0 }.joined(separator: "  ")
-      try context.output.result(line)
+    try context.tell(report.sentence.map { Complaint(code, $0.printable) }) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result(report.json)
+      } else {
+        let words = code == .done ? context.output.style.good(report.words.text) : report.words.text
+        let line = [body.title.printable, words, report.detail?.printable].compactMap { $0 }.joined(separator: "  ")
+        try context.output.result(line)
+      }
     }
-    if let sentence = report.sentence { throw Complaint(code, sentence.printable) }
     return code
   }
 }

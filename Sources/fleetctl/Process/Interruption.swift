@@ -12,6 +12,8 @@ final class Interruption: Sendable {
     var signal: Int32?
     var code: Int32?
     var leftovers: [String] = []
+    /// The signal that the exit code tells of, nil inside for none, once that is decided.
+    var settled: Int32??
   }
   private let state = Guarded(State())
 
@@ -21,7 +23,14 @@ final class Interruption: Sendable {
   var signal: Int32? { state.with { $0.signal } }
 
   /// What the command's exit code becomes once a signal has come.
-  var exitCode: ExitCode? { signal.map { .signal($0) } }
+  var exitCode: ExitCode? { state.with { $0.settled ?? $0.signal }.map { .signal($0) } }
+
+  /// Decides the exit code as far as signals go, for a command that tells it while it still runs: one that comes later
+  /// changes it no more.
+  func settle() -> ExitCode? {
+    state.with { $0.settled = .some($0.settled ?? $0.signal) }
+    return exitCode
+  }
 
   /// From now on a signal is told to `act`, which must not block, and the process waits for the command's own end.
   ///

@@ -190,13 +190,15 @@ import Testing
         == "--x cannot be '\(text)'. It takes a whole number from 1 to 256. See: fleetctl help virtual.")
   }
 
-  @Test(arguments: ["0", "-2", "nan", "inf", "fast", "1e9"]) func `that is no factor is refused`(_ text: String) {
-    #expect(throws: UsageError.self) { try Self.invocation(text).factor("x", upTo: 10_000) }
+  @Test(arguments: ["0", "0.00001", "-2", "nan", "inf", "fast", "1e9"]) func `that is no factor is refused`(
+    _ text: String
+  ) {
+    #expect(throws: UsageError.self) { try Self.invocation(text).factor("x", in: 0.01...10_000) }
   }
 
   @Test func `is read as a number, a factor, a list`() throws {
     #expect(try Self.invocation("256").number("x", in: 1...256) == 256)
-    #expect(try Self.invocation("0.5").factor("x", upTo: 100) == 0.5)
+    #expect(try Self.invocation("0.5").factor("x", in: 0.01...100) == 0.5)
     #expect(try Self.invocation("16.7,18.5").list("x") == ["16.7", "18.5"])
     #expect(throws: UsageError.self) { try Self.invocation("16.7,").list("x") }
     #expect(try Self.invocation("1").number("other", in: 1...2) == nil)

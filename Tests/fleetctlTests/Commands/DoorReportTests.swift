@@ -76,6 +76,22 @@ import Wire
     #expect(report.json["error"] == .text(row.sentence))
   }
 
+  @Test(arguments: [
+    DoorAnswer.Ending.silent(received: 0, detail: "no byte"), .unreachable(.muxSilent(.system, detail: "no reply")),
+    .unreachable(.silent(udid, step: "reaching it", limit: .milliseconds(1))),
+  ]) func `that had hardly any time blames nobody`(_ ending: DoorAnswer.Ending) {
+    var hasty = Self.report(ending)
+    hasty.given = .milliseconds(1)
+    var patient = Self.report(ending)
+    patient.given = .seconds(2)
+
+    #expect(
+      hasty.sentence
+        == "The time given, 1 ms, was over before hall had answered GET /hello. So little time says nothing about app, "
+        + "phone or daemon. Give it more: fleetctl request hall GET /hello --deadline 10s.")
+    #expect(patient.sentence == Self.report(ending).sentence)
+  }
+
   @Test func `is shown as a line about it and its text`() {
     let report = Self.report(
       .response(Self.message(200, "application/json; charset=utf-8", Array(#"{"ok": true}"#.utf8))))

@@ -39,6 +39,8 @@ import Wire
     Wrong(words: ["--virtual", "2", "--mux", "/x"], part: "--mux names others."),
     Wrong(words: ["--virtual", "0"], part: "a whole number from 1 to 256"),
     Wrong(words: ["--timeout", "5"], part: "a span of time such as"),
+    Wrong(words: ["--timeout", "0s"], part: "a span of time above zero"),
+    Wrong(words: ["--virtual", "2", "--time-scale", "0.00001"], part: "a number from 0.01 to 10000"),
     Wrong(words: ["--meta", "x"], part: "NAME=VALUE"),
     Wrong(words: ["--retries", "2"], part: "does not have --retries of 'run' yet"),
     Wrong(words: ["--jobs", "0"], part: "a whole number from 1 to 1000"),
@@ -68,12 +70,15 @@ import Wire
           file: "scenarios/camera-busy.yaml", line: line, ok: ok, seconds: 1, expected: expected, came: came)))
   }
 
-  static func end(_ verdict: Verdict, recovery: Double? = nil, message: String? = nil) -> RunEvent {
+  static func end(
+    _ verdict: Verdict, recovery: Double? = nil, message: String? = nil, notUndone: String? = nil
+  ) -> RunEvent {
     event(
       .scenarioFinished(
         ScenarioFinished(
           body: "hall", udid: udid, scenario: "camera-busy", attempt: 1, verdict: verdict, seconds: 4.2,
-          recoverySeconds: recovery, message: message, file: "scenarios/camera-busy.yaml", line: 1)))
+          recoverySeconds: recovery, message: message, file: "scenarios/camera-busy.yaml", line: 1,
+          notUndone: notUndone)))
   }
 
   @Test func `tell a pass in one line`() {
@@ -97,6 +102,16 @@ import Wire
         "      expected: status 423", "      came:     status 200\\u{1B}[2J",
       ])
     #expect(narrator.lines(for: Self.end(.passed)).count == 1)
+  }
+
+  @Test func `tell what was not undone, beside what broke first`() {
+    var narrator = RunNarrator(style: .plain)
+    _ = narrator.lines(for: Self.step(ok: false, expected: "status 200", came: "refused"))
+
+    let lines = narrator.lines(
+      for: Self.end(.error, message: "not undone: hall is locked", notUndone: "hall is\u{1B} locked"))
+
+    #expect(lines.suffix(2) == ["      came:     refused", "      not undone: hall is\\u{1B} locked"])
   }
 
   @Test func `tell why nothing was judged`() {

@@ -75,6 +75,42 @@ import Wire
     }
   }
 
+  @Test func `that found a no says no, also where its results cannot be written`() async throws {
+    let phones = try TestPhones(3, ios: ["16.7"])
+    for phone in ["1", "2"] { try phones.fleet.perform("kill-app", on: phone) }
+    try phones.fleet.perform("lock", on: "1")
+    try phones.fleet.perform("background", on: "3")
+    let wrong = phones.folder.write("scenario: x\nstep: []\n", to: "wrong.yaml")
+
+    for (command, code) in [
+      (["lock-state", phones.udid(1), "--expect", "unlocked"], 1), (["launch", phones.udid(1), "--json"], 1),
+      (["hello", phones.udid(2), "--json"], 1), (["request", phones.udid(3), "POST", "/photo?camera=front"], 1),
+      (["revive", phones.udid(1)], 1), (["lint", wrong], 2),
+    ] as [([String], Int32)] {
+      let done = await Fleetctl.run(command, environment: phones.environment, stdout: .file("/dev/full"))
+      #expect(done.code == code, "\(command): \(done.output.err)")
+      #expect(!done.output.err.contains("could not be written"))
+    }
+  }
+
+  @Test func `says which address is wrong, and blames no daemon`() async throws {
+    let phones = try TestPhones(1)
+    let long = "/" + String(repeating: "x", count: 150)
+
+    let nameless = await Fleetctl.run(["devices", "--mux", "nohost.invalid:80"])
+    let tooLong = await Fleetctl.run(["devices", "--mux", long])
+    let relative = await Fleetctl.run(["devices", "--mux", "s/none"])
+
+    for done in [nameless, tooLong] { #expect(done.code == 3 && !done.output.err.contains("daemon")) }
+    #expect(nameless.output.err.contains("nohost.invalid is no machine"))
+    #expect(tooLong.output.err.contains("The usbmux socket's path has 151 bytes"))
+    #expect(relative.code == 2 && relative.output.err.contains("It takes an absolute path, UNIX:PATH or HOST:PORT."))
+    let absolute = phones.folder.file("mux").dropFirst()
+    let up = WorkingFolder.absolute("x").split(separator: "/").dropLast().map { _ in "../" }.joined()
+    #expect(await Fleetctl.run(["devices", "--json", "--mux", "UNIX:\(up)\(absolute)"]).output.lines.count == 1)
+    #expect(await Fleetctl.run(["devices", "--mux", ""]).code == 2)
+  }
+
   @Test func `says with -v where it looks`() async throws {
     let phones = try TestPhones(1)
 
@@ -169,6 +205,22 @@ import Wire
     #expect(done.output.err.contains("fleetctl init --app"))
   }
 
+  @Test func `says locked with exit code 1, whichever lock it is, and ends no app`() async throws {
+    let phones = try TestPhones(2, ios: ["16.7"])
+    try phones.fleet.perform("lock", on: "1")
+    try phones.fleet.perform("reboot", on: "2", ["first-unlock": "password-protected"])
+
+    let passcode = await phones.run("launch", phones.udid(1), "--json")
+    let rebooted = await phones.run("launch", phones.udid(2), "--json")
+
+    for (done, reason) in [(passcode, "passcode"), (rebooted, "before-first-unlock")] {
+      let object = `a command about one phone`.object(done)
+      #expect(done.code == 1)
+      #expect(object?["outcome"] == "locked" && object?["reason"] == .string(reason))
+    }
+    #expect(phones.fleet.phones[0].app.processes.values.contains("Kiosk"))
+  }
+
   @Test func `waits for a locked phone to be unlocked`() async throws {
     let phones = try TestPhones(1, ios: ["16.7"])
     try phones.fleet.perform("lock", on: "1")
@@ -229,6 +281,20 @@ import Wire
       #expect(`a command about one phone`.object(done)?["status"] == .null)
     }
     #expect(closed.output.err.contains("Nothing is listening on the phone's port 8127; is the app running?"))
+  }
+
+  @Test func `with hardly any time, or none, blame neither daemon nor phone`() async throws {
+    let phones = try TestPhones(1)
+
+    for command in [["hello", phones.udid(1)], ["request", phones.udid(1), "GET", "/hello"]] {
+      let none = await Fleetctl.run(command + ["--deadline", "0s"], environment: phones.environment)
+      #expect(none.code == 2 && none.output.err.contains("It takes a span of time above zero"))
+    }
+    try phones.fleet.perform("suspend", on: "1")
+    let short = await phones.run("request", phones.udid(1), "GET", "/hello", "--deadline", "1ms")
+    // Where in the way so little time ends is the machine's choice.
+    #expect(short.code == 3 || short.code == 1)
+    #expect(short.output.err.contains("The time given, 1 ms, was over before"), "\(short.output.err)")
   }
 
   @Test func `H34: wait until somebody listens`() async throws {

@@ -69,6 +69,66 @@ import Wire
     #expect(done.output.err == "2 of 2 judged, on 2 phones: 2 passed\n")
   }
 
+  @Test func `judges only the virtual phones that are named, and refuses names that are none`() async throws {
+    let folder = TestFolder()
+    let file = folder.write(Self.hello, to: "hello.yaml")
+    func run(_ body: String) async -> Fleetctl.Done {
+      await Fleetctl.run(
+        ["run", "--virtual", "3", "--ios", "16.7,18.5", "--json", "--body", body, file],
+        environment: ["TMPDIR": folder.path])
+    }
+
+    let one = await run("virtual-2")
+    let tagged = await run("tag:ios16")
+    let several = await run("virtual")
+    let nobody = await run("nobody")
+    let none = await run("tag:none")
+
+    let bodies = Self.objects(one.output).first?["bodies"]?.array
+    #expect(one.code == 0 && bodies?.compactMap { $0["body"]?.string } == ["virtual-2"])
+    #expect(tagged.output.err == "2 of 2 judged, on 2 phones: 2 passed\n")
+    for done in [several, nobody] {
+      #expect(done.code == 2 && done.output.out.isEmpty)
+      #expect(done.output.err.contains("virtual-1 to virtual-3") && done.output.err.contains("tag:ios18"))
+    }
+    #expect(none.code == 4)
+    #expect(folder.names == ["hello.yaml"])
+  }
+
+  @Test func `runs nothing when the door's token cannot be read`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write(Self.hello, to: "hello.yaml")
+    let yaml = phones.folder.write(
+      "version: 1\napp: {bundle: com.example.kiosk}\ndoor: {token-file: /nowhere/token}\n", to: "token.yaml")
+
+    let done = await phones.run("run", file, "--config", yaml, "--json")
+
+    #expect(done.code == 2 && done.output.out.isEmpty)
+    #expect(done.output.err.contains("/nowhere/token"))
+  }
+
+  @Test func `says which bodies are out of service, why and until when`() async throws {
+    let phones = try TestPhones(2, ios: ["16.7"])
+    let file = phones.folder.write(Self.hello, to: "hello.yaml")
+    let yaml = phones.folder.write(
+      """
+      version: 1
+      app: {bundle: com.example.kiosk}
+      bodies:
+        - {udid: \(phones.udid(1)), name: hall, out-of-service: {reason: battery, until: 2999-12-20}}
+        - {udid: \(phones.udid(2)), name: stairs}
+
+      """, to: "bodies.yaml")
+    let notice = "hall is out of service: battery, until 2999-12-20. It is not judged."
+
+    let hall = await phones.run("run", "--body", "hall", file, "--config", yaml)
+    let rest = await phones.run("run", file, "--config", yaml)
+
+    #expect(hall.code == 4 && hall.output.err.hasPrefix(notice))
+    #expect(rest.code == 0 && rest.output.err.hasPrefix(notice), "\(rest.output.err)")
+    #expect(rest.output.lines.last == "1 of 1 judged, on 1 phone: 1 passed")
+  }
+
   @Test func `tells a failure with its place, what was expected and what came`() async throws {
     let phones = try TestPhones(2, ios: ["16.7"], timeScale: 4)
     try phones.fleet.perform("break", on: "2", ["what": "no-409"])
@@ -167,6 +227,7 @@ import Wire
     #expect(await child.ending() == .exited(signal.code))
     #expect(child.output.err.contains("0 of 1 judged, on 1 phone"))
     #expect(Self.objects(child.output).last?["event"] == "run-finished")
+    #expect(Self.objects(child.output).last?["exit"] == .integer(Int64(signal.code)))
     #expect(folder.names == ["held.yaml"])
   }
 
@@ -186,11 +247,12 @@ import Wire
     child.signal(SIGTERM)
     #expect(await child.ending() == .exited(143))
     let afterSignal = await phones.run("devices", "--json")
-    let timedOut = await phones.run("run", file, "--config", yaml, "--timeout", "2s")
+    let timedOut = await phones.run("run", file, "--config", yaml, "--timeout", "2s", "--json")
     let afterTimeout = await phones.run("devices", "--json")
 
     #expect(Self.objects(afterSignal.output).first?["app"] == "front")
     #expect(timedOut.code == 3 && timedOut.output.err.contains("stopped after 2 s"), "\(timedOut.output)")
+    #expect(Self.objects(timedOut.output).last?["exit"] == 3)
     #expect(Self.objects(afterTimeout.output).first?["app"] == "front")
   }
 

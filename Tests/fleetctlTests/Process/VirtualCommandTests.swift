@@ -62,8 +62,12 @@ import Wire
     Wrong(arguments: ["--listen", "192.168.1.1:27015"], part: "a loopback address and port"),
     Wrong(arguments: ["--listen", "127.0.0.1"], part: "a loopback address and port"),
     Wrong(arguments: ["--listen", "[::1]:0", "--socket", "/tmp/x"], part: "--socket and --listen were both given"),
-    Wrong(arguments: ["--time-scale", "0"], part: "It takes a number above 0"),
+    Wrong(arguments: ["--time-scale", "0"], part: "It takes a number from 0.01 to 10000."),
+    Wrong(arguments: ["--time-scale", "0.00001"], part: "It takes a number from 0.01 to 10000."),
     Wrong(arguments: ["--socket", "/tmp/" + String(repeating: "x", count: 120)], part: "at most 107 bytes"),
+    Wrong(arguments: ["--control", "/tmp/" + String(repeating: "x", count: 200)], part: "--control cannot be '/tmp/x"),
+    Wrong(arguments: ["--socket", ""], part: "--socket cannot be ''"),
+    Wrong(arguments: ["--control", ""], part: "--control cannot be ''"),
   ]) func `refuses what it cannot do with exit code 2`(_ wrong: Wrong) async {
     let done = await Fleetctl.run(["virtual"] + wrong.arguments)
 
@@ -77,10 +81,13 @@ import Wire
     let file = phones.folder.write("mine", to: "file")
 
     for path in [mux, file] {
-      let done = await Fleetctl.run(["virtual", "--socket", path])
+      for option in ["--socket", "--control"] {
+        let done = await Fleetctl.run(["virtual", option, path], environment: ["TMPDIR": phones.folder.path])
 
-      #expect(done.code == 3)
-      #expect(done.output.err.contains(path))
+        #expect(done.code == 3)
+        #expect(done.output.err.contains(path))
+        #expect(done.output.err.hasSuffix("Try another: fleetctl virtual \(option) PATH.\n"), "\(done.output.err)")
+      }
     }
     #expect(phones.folder.names.contains("file") && phones.folder.names.contains("mux"))
   }
@@ -100,6 +107,21 @@ import Wire
 
     let list = await phones.run("virtual", "do", "--list")
     #expect(list.code == 0 && list.output.lines.contains { $0.hasPrefix("lock ") })
+  }
+
+  @Test func `lists what can happen to phones without any`() async throws {
+    let plain = await Fleetctl.run(["virtual", "do", "--list"])
+    let json = await Fleetctl.run(["virtual", "do", "--list", "--json"])
+
+    #expect(plain.code == 0 && plain.output.lines.contains { $0.hasPrefix("lock ") }, "\(plain.output.err)")
+    #expect(json.output.lines.count == plain.output.lines.count)
+    #expect(`fleetctl run`.objects(json.output).contains { $0["action"] == "mux-quit" })
+  }
+
+  @Test func `says how fast its phones' time can run`() async {
+    let help = await Fleetctl.run(["help", "virtual"])
+
+    #expect(help.output.out.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("from 0.01 to 10000"))
   }
 
   @Test func `follows the journal until the phones end`() async throws {
@@ -138,6 +160,8 @@ import Wire
     }
     let lost = await Fleetctl.run(["virtual", "do", "1", "lock", "--control", phones.folder.file("none")])
     #expect(lost.code == 3 && lost.output.err.contains("fleetctl virtual"))
+    let long = await Fleetctl.run(["virtual", "journal", "--control", "/" + String(repeating: "x", count: 200)])
+    #expect(long.code == 2 && long.output.err.contains("--control cannot be"))
     let unnamed = await Fleetctl.run(["virtual", "journal"])
     #expect(unnamed.code == 2 && unnamed.output.err.contains("FLEETCTL_VIRTUAL"))
   }

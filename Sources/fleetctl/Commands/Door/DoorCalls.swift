@@ -35,7 +35,7 @@ struct DoorCalls: Sendable {
     self.context = context
     let invocation = context.invocation
     wait = try context.usage { () throws(UsageError) in try invocation.duration("wait") } ?? .zero
-    deadline = try context.usage { () throws(UsageError) in try invocation.duration("deadline") }
+    deadline = try context.usage { () throws(UsageError) in try invocation.positiveDuration("deadline") }
     token = invocation.value("token").flatMap(TokenChoice.init) ?? .configured
     bench = try Bench(context)
   }
@@ -74,7 +74,7 @@ struct DoorCalls: Sendable {
       }
       let report = DoorReport(
         name: body.title, body: body.name, udid: body.udid, request: "\(request.method) \(request.target)",
-        port: request.port, answer: answer)
+        port: request.port, answer: answer, given: deadline)
       return try tell(report, Mask([secret].compactMap { $0 }))
     }
   }
@@ -90,15 +90,16 @@ struct DoorCalls: Sendable {
   }
 
   private func tell(_ report: DoorReport, _ mask: Mask) throws(Complaint) -> ExitCode {
-    if context.wantsJSON {
-      try context.output.result(mask(report.json.line))
-    } else {
-      try context.output.results(report.lines.map { mask($0) })
+    try context.tell(report.sentence.map { Complaint(report.code, mask($0)) }) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result(mask(report.json.line))
+      } else {
+        try context.output.results(report.lines.map { mask($0) })
+      }
+      for header in report.answer.response?.headers ?? [] {
+        context.output.detail(mask("\(header.name): \(header.value)".printable))
+      }
     }
-    for header in report.answer.response?.headers ?? [] {
-      context.output.detail(mask("\(header.name): \(header.value)".printable))
-    }
-    if let sentence = report.sentence { throw Complaint(report.code, mask(sentence)) }
     return report.code
   }
 }

@@ -11,6 +11,8 @@ struct DoorReport: Sendable {
   var request: String
   var port: UInt16
   var answer: DoorAnswer
+  /// Longest for the whole answer, where somebody said so.
+  var given: Duration?
 
   var code: ExitCode {
     switch answer.ending {
@@ -33,6 +35,10 @@ struct DoorReport: Sendable {
   /// What keeps the answer from being a yes: what happened, the likely cause, what to type next.
   var sentence: String? {
     let named = name.printable
+    if let given, isHasty {
+      return "The time given, \(given.words), was over before \(named) had answered \(request). So little time says "
+        + "nothing about app, phone or daemon. Give it more: fleetctl request \(named) \(request) --deadline 10s."
+    }
     return switch answer.ending {
     case .response(let message) where (200..<300).contains(message.status): nil
     case .response(let message):
@@ -48,6 +54,15 @@ struct DoorReport: Sendable {
       "\(named) gave no whole HTTP response to \(request)\(Self.clause(detail)). The app may have ended in the middle, "
         + "or something else listens on port \(port). Ask again: fleetctl hello \(named)."
     case .unreachable(let error): error.sentence
+    }
+  }
+
+  /// Nothing came in a time in which not every healthy phone answers.
+  private var isHasty: Bool {
+    guard let given, given < .seconds(1) else { return false }
+    switch answer.ending {
+    case .silent(received: 0, _), .unreachable(.silent), .unreachable(.muxSilent): return true
+    case .response, .refused, .silent, .badReply, .unreachable: return false
     }
   }
 

@@ -84,17 +84,17 @@ enum MountCommand {
   private static func tell(
     _ report: MountReport, of body: Body, _ context: Context
   ) throws(Complaint) -> ExitCode {
-    if context.wantsJSON {
-      try context.output.result(report.json)
-    } else if let line = report.line {
-      try context.output.result(line.printable)
+    let sentence = report.sentence?.printable
+    let complaint = report.code == .done ? nil : sentence.map { Complaint(report.code, $0) }
+    try context.tell(complaint) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result(report.json)
+      } else if let line = report.line {
+        try context.output.result(line.printable)
+      }
     }
-    guard let sentence = report.sentence else { return report.code }
-    if report.code == .done {
-      context.output.say("fleetctl: \(sentence.printable)")
-      return .done
-    }
-    throw Complaint(report.code, sentence.printable)
+    if let sentence { context.output.say("fleetctl: \(sentence)") }
+    return report.code
   }
 }
 

@@ -74,16 +74,18 @@ enum PairCommand {
       case .success(let state): state.sentence(body.udid)
       case .failure(let error): error.sentence
       }
-    if context.wantsJSON {
-      try context.output.result([
-        "body": .text(body.name), "udid": .string(body.udid.description), "state": .text(state?.rawValue),
-        "error": .text(sentence),
-      ])
-    } else if let state {
-      let word = state == .trusted ? context.output.style.good(state.rawValue) : state.rawValue
-      try context.output.result("\(body.title.printable)  \(word)")
+    let complaint = sentence.map { Complaint(state == nil ? .harness : .no, $0.printable) }
+    try context.tell(complaint) { () throws(Complaint) in
+      if context.wantsJSON {
+        try context.output.result([
+          "body": .text(body.name), "udid": .string(body.udid.description), "state": .text(state?.rawValue),
+          "error": .text(sentence),
+        ])
+      } else if let state {
+        let word = state == .trusted ? context.output.style.good(state.rawValue) : state.rawValue
+        try context.output.result("\(body.title.printable)  \(word)")
+      }
     }
-    guard let sentence else { return .done }
-    throw Complaint(state == nil ? .harness : .no, sentence.printable)
+    return .done
   }
 }

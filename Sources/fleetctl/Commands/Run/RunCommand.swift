@@ -34,9 +34,10 @@ enum RunCommand {
     } else {
       // Phones that are starting have to be ended: from here on a signal ends the run in order.
       context.interruption.whenInterrupted(patience: nil) { _ in stop.now() }
-      stage = try await RunStage(virtual: options.virtual ?? 1, context)
+      stage = try await RunStage(options, virtual: options.virtual ?? 1, context)
     }
     defer { stage.end() }
+    for body in stage.outOfService { context.output.say(body.outOfServiceNotice.printable) }
     try check(stage.bodies, options, scenarios)
     return try await run(scenarios, on: stage, options, context, stop)
   }
@@ -75,6 +76,8 @@ enum RunCommand {
         "There is no body to run on. No phone is attached, or none fits --body. See which are there: fleetctl devices.")
     }
     guard bodies.allSatisfy({ body in !scenarios.contains { $0.needsApp(on: body) } }) else { throw .noApp }
+    // Read again by each scenario; one that is not there must not be found out on a phone.
+    for body in bodies { _ = try body.door.readToken() }
   }
 
   private static func run(
@@ -88,6 +91,13 @@ enum RunCommand {
     settings.jobs = options.jobs
     settings.clock = ScaledClock(scale: options.timeScale)
     settings.secrets = stage.secrets
+    let interruption = context.interruption
+    settings.exitCode = { counts in
+      if let code = interruption.settle() { return code.number }
+      // A failure that was found outweighs whatever else went wrong.
+      if counts.exitCode == ExitCode.no.number { return counts.exitCode }
+      return stop.hasTimedOut ? ExitCode.harness.number : counts.exitCode
+    }
     let mux = stage.mux
     // Phones of this run's own are nobody else's.
     if options.virtual == nil { settings.claim = claim(on: mux, wait: options.lockWait, context) }
@@ -143,10 +153,9 @@ enum RunCommand {
     _ result: ScenarioRun.Result, timeout: Duration?, _ context: Context, _ stop: Stop
   ) throws(Complaint) -> ExitCode {
     if context.wantsJSON { context.output.say(result.summary) } else { try? context.output.result(result.summary) }
-    // A failure that was found outweighs whatever else went wrong.
     if result.exit == ExitCode.no.number { return .no }
     if let complaint = context.output.complaint { throw complaint }
-    if stop.hasTimedOut, let timeout {
+    if result.exit == ExitCode.harness.number, stop.hasTimedOut, let timeout {
       throw Complaint(
         .harness,
         "The run was stopped after \(timeout.words). --timeout gives it no longer, and what it had arranged is undone. "

@@ -62,6 +62,7 @@ struct RunNarrator: Sendable {
     var lines = [head, "    \(step.file):\(step.line): \(step.step)".printable]
     if let expected = step.expected { lines.append("      expected: \(expected)".printable) }
     if let came = step.came { lines.append("      came:     \(came)".printable) }
+    if let left = scenario.notUndone { lines.append("      not undone: \(left)".printable) }
     return lines
   }
 

@@ -53,9 +53,9 @@ struct RunOptions: Sendable {
     excludedTags = invocation.values("exclude-tag")
     jobs = try invocation.number("jobs", in: 1...1_000)
     virtual = try invocation.number("virtual", in: 1...256)
-    timeScale = try invocation.factor("time-scale", upTo: 10_000) ?? 1
+    timeScale = try VirtualOptions.timeScale(invocation) ?? 1
     expectedBodies = try invocation.number("expect-bodies", in: 0...10_000)
-    timeout = try invocation.duration("timeout")
+    timeout = try invocation.positiveDuration("timeout")
     if let wait = try invocation.duration("lock-wait") { lockWait = wait }
     label = invocation.value("label")
     meta = Dictionary(uniqueKeysWithValues: try invocation.pairs("meta").map { ($0.name, $0.value) })

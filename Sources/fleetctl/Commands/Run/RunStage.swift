@@ -6,6 +6,8 @@ import VirtualPhone
 /// Where a run takes place: the bodies and the way to them; for `--virtual` also the phones themselves.
 final class RunStage: Sendable {
   let bodies: [Body]
+  /// Those that are meant too, and are not judged.
+  let outOfService: [Body]
   let mux: MuxAddress
   let secrets: [Secret]
   private let fleet: VirtualFleet?
@@ -22,7 +24,9 @@ final class RunStage: Sendable {
     }
     let ports = USBPorts().all()
     for index in chosen.indices { chosen[index].usbPort = ports[chosen[index].udid] }
-    bodies = chosen
+    let today = CalendarDay.today()
+    outOfService = chosen.filter { $0.outOfService?.holds(on: today) ?? false }
+    bodies = chosen.filter { !($0.outOfService?.holds(on: today) ?? false) }
     mux = bench.mux
     secrets = Array(bench.configuration.secrets.values)
     fleet = nil
@@ -38,11 +42,14 @@ final class RunStage: Sendable {
   }
 
   /// Virtual phones of this run's own.
-  init(virtual count: Int, _ context: Context) async throws(Complaint) {
+  init(_ options: RunOptions, virtual count: Int, _ context: Context) async throws(Complaint) {
+    let wanted = options.bodies
+    outOfService = []
     let folder = try PrivateFolder(environment: context.environment)
     self.folder = folder
     let control = folder.file("control")
     context.interruption.removeWhenLeaving([folder.file("usbmuxd"), control, folder.path])
+    var isReady = false
     do throws(Complaint) {
       var options = VirtualFleet.Options(address: .unix(path: folder.file("usbmuxd")))
       options.control = control
@@ -51,17 +58,35 @@ final class RunStage: Sendable {
       let fleet: VirtualFleet
       do { fleet = try VirtualFleet(options) } catch { throw Complaint(.harness, error.sentence) }
       self.fleet = fleet
+      defer { if !isReady { fleet.stop() } }
       mux = .unix(path: folder.file("usbmuxd"))
       secrets = []
       let lab = VirtualLab(executable: try VirtualLab.ownExecutable(), control: control)
       let listed: [ListedPhone]
       do { listed = try await Mux(address: mux).phones(by: .after(Bench.muxLimit)) } catch { throw Complaint(error) }
-      bodies = fleet.phones.enumerated().map { index, phone in
+      let all = fleet.phones.enumerated().map { index, phone in
         lab.body(of: phone, number: index + 1, as: listed.first { $0.udid == phone.udid }, bundle: options.bundle)
       }
+      bodies = wanted.isEmpty ? all : try Self.chosen(wanted, from: all)
+      isReady = true
     } catch {
       folder.remove(["usbmuxd", "control"])
       throw error
+    }
+  }
+
+  private static func chosen(_ wanted: [String], from all: [Body]) throws(Complaint) -> [Body] {
+    do { return try BodySelection(bodies: all).resolve(wanted) } catch {
+      let tags = Set(all.flatMap(\.tags)).sorted().map { "tag:\($0)" }.joined(separator: ", ")
+      let names = all.count == 1 ? "virtual-1" : "virtual-1 to virtual-\(all.count)"
+      switch error {
+      case .unknown(let typed, _), .ambiguous(let typed, _):
+        throw Complaint(
+          .usage,
+          "'\(typed.printable)' names none of this run's virtual phones, or several. They are called \(names), and "
+            + "have the tags \(tags). Name one: fleetctl run --virtual \(all.count) --body virtual-1.")
+      case .notInFile, .networkOnly: throw Complaint(.usage, error.sentence)
+      }
     }
   }
 
@@ -69,5 +94,15 @@ final class RunStage: Sendable {
   func end() {
     fleet?.stop()
     folder?.remove(["usbmuxd", "control"])
+  }
+}
+
+extension Body {
+  /// Why a body that is meant is not judged, in three parts.
+  var outOfServiceNotice: String {
+    guard let outOfService else { return "" }
+    let until = outOfService.until.map { "until \($0)" } ?? "until its entry is taken out of fleet.yaml"
+    return "\(title) is out of service: \(outOfService.reason), \(until). It is not judged. "
+      + "To see what holds for it: fleetctl config show."
   }
 }

@@ -31,12 +31,13 @@ enum VirtualCommand {
       sink.finish()
     }
     let named = try context.usage { () throws(UsageError) in try VirtualOptions.address(invocation) }
+    let control = try context.usage { () throws(UsageError) in try VirtualOptions.socketPath("control", invocation) }
     let count = try context.usage { () throws(UsageError) in try invocation.number("phones", in: 1...256) }
     let folder =
-      named == nil || !invocation.has("control") ? try PrivateFolder(environment: context.environment) : nil
+      named == nil || control == nil ? try PrivateFolder(environment: context.environment) : nil
     defer { folder?.remove(["usbmuxd", "control"]) }
     var options = VirtualFleet.Options(address: named ?? .unix(path: folder?.file("usbmuxd") ?? ""))
-    options.control = invocation.value("control").map(VirtualOptions.absolute) ?? folder?.file("control")
+    options.control = control ?? folder?.file("control")
     if let count { options.phones = count }
     try context.usage { () throws(UsageError) in try VirtualOptions.read(invocation, into: &options) }
     if let folder {

@@ -5,7 +5,8 @@ import VirtualPhone
 /// The options that shape a fleet of virtual phones, shared by `virtual` and `run --virtual`.
 enum VirtualOptions {
   static let ios = OptionSpec.value("ios", "V,…", "their iOS versions, given to the phones in turn: \(versions)")
-  static let timeScale = OptionSpec.value("time-scale", "K", "how many times as fast their own clocks run")
+  static let timeScale = OptionSpec.value(
+    "time-scale", "K", "how many times as fast their own clocks run, \(VirtualFleet.Options.timeScales.words)")
 
   private static var versions: String { PhonePreset.all.map(\.ios).joined(separator: " ") }
 
@@ -19,7 +20,11 @@ enum VirtualOptions {
           command: invocation.command.name)
       }
     }
-    if let scale = try invocation.factor("time-scale", upTo: 10_000) { options.timeScale = scale }
+    if let scale = try timeScale(invocation) { options.timeScale = scale }
+  }
+
+  static func timeScale(_ invocation: Invocation) throws(UsageError) -> Double? {
+    try invocation.factor("time-scale", in: VirtualFleet.Options.timeScales)
   }
 
   /// Where the mux shall listen, by --socket or --listen.
@@ -30,15 +35,7 @@ enum VirtualOptions {
     if invocation.has("socket"), invocation.has("listen") {
       throw .contradiction("--socket and --listen were both given. The phones listen at one place.", command: command)
     }
-    if let path = invocation.value("socket") {
-      let path = absolute(path)
-      guard path.utf8.count <= SocketAddress.maximumPathBytes else {
-        throw .badValue(
-          option: "socket", value: path, wanted: "a path of at most \(SocketAddress.maximumPathBytes) bytes",
-          command: command)
-      }
-      return .unix(path: path)
-    }
+    if let path = try socketPath("socket", invocation) { return .unix(path: path) }
     guard let text = invocation.value("listen") else { return nil }
     guard let address = loopback(text) else {
       // Whoever reaches the mux owns the phones; these have no other guard than the loopback.
@@ -46,6 +43,18 @@ enum VirtualOptions {
         option: "listen", value: text, wanted: "a loopback address and port, such as 127.0.0.1:0", command: command)
     }
     return address
+  }
+
+  /// An option's value as the absolute path of a socket.
+  static func socketPath(_ option: String, _ invocation: Invocation) throws(UsageError) -> String? {
+    guard let text = invocation.value(option) else { return nil }
+    let path = WorkingFolder.absolute(text)
+    guard !text.isEmpty, !text.utf8.contains(0), path.utf8.count <= SocketAddress.maximumPathBytes else {
+      throw .badValue(
+        option: option, value: text.isEmpty ? text : path,
+        wanted: "a path of at most \(SocketAddress.maximumPathBytes) bytes", command: invocation.command.name)
+    }
+    return path
   }
 
   static func loopback(_ text: String) -> SocketAddress? {
@@ -56,13 +65,5 @@ enum VirtualOptions {
     var address = in_addr()
     guard inet_pton(AF_INET, host, &address) == 1, UInt32(bigEndian: address.s_addr) >> 24 == 127 else { return nil }
     return .tcp(host: host, port: port)
-  }
-
-  /// The path as other processes can use it, wherever they are started.
-  static func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    guard let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return "\(String(cString: folder))/\(path)"
   }
 }
