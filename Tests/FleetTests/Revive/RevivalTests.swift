@@ -287,6 +287,24 @@ private struct FullDisk: LaunchStamps {
     #expect(report.words.reviveExitCode == 3)
   }
 
+  @Test func `lets go of the phone at its end, not when its means are forgotten`() async throws {
+    let shelf = try Shelf()
+    try shelf.do("unmount")
+    let phone = try #require(try await Mux(address: shelf.mux).phones(by: .after(.seconds(20))).first)
+    let body = Body(BodyEntry(udid: shelf.udid, under: FleetConfiguration()), phone: phone)
+    let lane = PhoneLane(phone, mux: shelf.mux)
+    defer { lane.close() }
+    let means = PhoneMeans(
+      body, over: lane, .init(mux: shelf.mux, bundle: "com.example.kiosk", holder: .current(.revive)),
+      locks: shelf.locks, stamps: shelf.stamps)
+
+    let report = try await Revival(body, means: means).run()
+
+    #expect(report.words == OutcomeWords(.launchRefused, .noDeveloperImage))
+    #expect(try await shelf.isFree())
+    withExtendedLifetime(means) {}
+  }
+
   @Test func `lets go of the phone when it is interrupted`() async throws {
     let shelf = try Shelf(appRuns: true)
     try shelf.do("suspend")
