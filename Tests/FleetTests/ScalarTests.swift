@@ -51,21 +51,6 @@ import Wire
   }
 }
 
-@Suite struct `the word that was meant` {
-  @Test(arguments: [
-    ("expct", "expect"), ("expect:", "expect"), ("Retry-Within", "retry-within"), ("retry_within", "retry-within"),
-    ("udi", "udid"), ("stpes", "steps"),
-  ])
-  func `is the nearest known one`(_ typed: String, _ meant: String) {
-    #expect(NearestWord.to(typed, among: ["expect", "retry-within", "udid", "steps"]) == meant)
-  }
-
-  @Test(arguments: ["camera", "", "x", "retry"])
-  func `is none where nothing is near`(_ typed: String) {
-    #expect(NearestWord.to(typed, among: ["expect", "retry-within", "steps", "udid"]) == nil)
-  }
-}
-
 @Suite struct `a calendar day` {
   @Test(arguments: ["2026-12-20", "2024-02-29", "0001-01-01"])
   func `is read as it is written`(_ text: String) throws {

@@ -45,7 +45,7 @@ public enum PhoneError: Error, Equatable, Sendable {
   case badRequest(detail: String)
 }
 
-/// Why a launch was refused: watch.md's reasons of `launch-refused`, and locked.
+/// Why a launch was refused: docs/watch.md's reasons of `launch-refused`, and locked.
 public enum LaunchRefusal: String, Sendable, CaseIterable {
   case locked
   case notInstalled = "not-installed"

@@ -23,13 +23,13 @@ public struct RequestLine: Equatable, Sendable, CustomStringConvertible {
   public var description: String { "\(method) \(target)" }
 }
 
-/// The door's requests that the harness knows by name: the rows of door.md's table.
+/// The door's requests that the harness knows by name: the rows of docs/door.md's table.
 public enum DoorRow: String, Sendable, CaseIterable { case hello, status, photo, clip }
 
 /// A request as it goes to the door.
 public struct DoorCall: Equatable, Sendable {
   public var line: RequestLine
-  /// The row of door.md that it is; nil for any other request.
+  /// The row of docs/door.md that it is; nil for any other request.
   public var row: DoorRow?
   /// The caller's own clock: the net for a door that never answers.
   public var limit: Duration
@@ -41,10 +41,10 @@ public struct DoorSettings: Equatable, Sendable {
   public var port: UInt16 = 8127
   /// Where the door's token stands; the token itself is read when it is needed, and never kept here.
   public var tokenFile: String?
-  /// How the app names door.md's requests; `{camera}` and `{seconds}` are filled in.
+  /// How the app names docs/door.md's requests; `{camera}` and `{seconds}` are filled in.
   public var forms: [DoorRow: RequestLine] = Self.usual
 
-  /// door.md's own names.
+  /// docs/door.md's own names.
   public static let usual: [DoorRow: RequestLine] = [
     .hello: RequestLine(method: "GET", target: "/hello"),
     .status: RequestLine(method: "GET", target: "/status"),
@@ -54,7 +54,7 @@ public struct DoorSettings: Equatable, Sendable {
 
   public init() {}
 
-  /// A request as door.md names it, in the form that this app has for it.
+  /// A request as docs/door.md names it, in the form that this app has for it.
   public func call(_ row: DoorRow, camera: String? = nil, seconds: String? = nil) -> DoorCall {
     var query: [(String, String)] = []
     if let camera { query.append(("camera", camera)) }
@@ -62,7 +62,7 @@ public struct DoorSettings: Equatable, Sendable {
     return filled(row, query: query)
   }
 
-  /// Sends a method and path that match a row of door.md in fleet.yaml's form; any other goes as it is.
+  /// Sends a method and path that match a row of docs/door.md in fleet.yaml's form; any other goes as it is.
   public func call(_ line: RequestLine) -> DoorCall {
     let (path, query) = Self.split(line.target)
     for row in DoorRow.allCases {
@@ -96,7 +96,7 @@ public struct DoorSettings: Equatable, Sendable {
       limit: Self.limit(row, seconds: value("seconds")))
   }
 
-  /// door.md's caller clocks.
+  /// docs/door.md's caller clocks.
   private static func limit(_ row: DoorRow, seconds: String?) -> Duration {
     switch row {
     case .hello, .status: .seconds(10)

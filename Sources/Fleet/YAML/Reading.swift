@@ -1,3 +1,5 @@
+import Wire
+
 /// Reads one file's nodes into typed values, and gathers everything that is wrong on the way.
 ///
 /// A reader that returns nil has written down why; the file is only good when `problems` is empty at the end.

@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 /// A scenario file's nodes into a `Scenario`.
 struct ScenarioReader {

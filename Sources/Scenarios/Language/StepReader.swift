@@ -1,5 +1,6 @@
 import DeviceBridge
 import Fleet
+import Wire
 
 /// One step's node into a `Step`.
 struct StepReader {

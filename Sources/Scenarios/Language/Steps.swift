@@ -9,12 +9,12 @@ public struct RequestStep: Equatable, Sendable {
     case none, wrong
   }
 
-  /// As door.md names it; texts in braces are filled in when it is sent.
+  /// As docs/door.md names it; texts in braces are filled in when it is sent.
   public var line: RequestLine
   public var headers: [NamedText] = []
   public var body: String?
   public var token = Token.configured
-  /// The request's own limit; nil: door.md's caller clock.
+  /// The request's own limit; nil: docs/door.md's caller clock.
   public var deadline: Duration?
   /// What must be true of the answer; without one, any complete answer will do.
   public var expectation = Expectation()

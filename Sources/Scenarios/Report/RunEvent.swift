@@ -99,7 +99,7 @@ public struct RunFinished: Equatable, Sendable {
 }
 
 extension RunEvent {
-  /// The object as design.md has it: snake_case keys, absent values null.
+  /// The object of the run's stream: snake_case keys, absent values null.
   public var json: JSON {
     var object: [String: JSON] =
       switch happening {

@@ -61,7 +61,7 @@ extension Scene {
     return (answer.ending, clock.span(ofHost: answer.took))
   }
 
-  /// Calls one of door.md's requests by name.
+  /// Calls one of docs/door.md's requests by name.
   func call(_ row: DoorRow, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
     let line = DoorSettings.usual[row] ?? RequestLine(method: "GET", target: "/\(row.rawValue)")
     return await send(RequestStep(line: line), longest: longest)

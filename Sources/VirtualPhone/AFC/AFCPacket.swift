@@ -1,6 +1,6 @@
 /// AFC's framing: a 40-byte little-endian header, the operation's own data, then payload.
 ///
-/// - Source: protocol/classic.md 4.4.
+/// - Source: com.apple.afc as libimobiledevice 1.3.0 speaks it.
 enum AFCPacket {
   static let headerSize = 40
   static let magic = Array("CFA6LPAA".utf8)

@@ -1,6 +1,6 @@
 /// What AFC answers to a request, by its number on the wire.
 ///
-/// - Source: protocol/classic.md 4.4; the names are those of libimobiledevice's AFC_E_ constants.
+/// - Source: libimobiledevice 1.3.0; the names are those of libimobiledevice's AFC_E_ constants.
 enum AFCStatus: UInt64, Error, CaseIterable, Sendable {
   case success = 0
   /// Also what a folder that is not empty answers to its removal.

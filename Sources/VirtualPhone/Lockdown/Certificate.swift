@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The three certificates of a pair record, shaped as libimobiledevice makes them: X.509 v3, serial 0, empty names.
 ///
-/// - Source: protocol/classic.md 2.4. Signed with SHA-256, as newer hosts do; SHA-1 is forbidden on some of them.
+/// - Source: the pair records that libimobiledevice and others make. Signed with SHA-256, as newer hosts do; SHA-1 is forbidden on some of them.
 enum Certificate {
   enum Role {
     case root

@@ -1,6 +1,6 @@
 /// Under which names a phone of iOS 16 or older starts its debugserver.
 ///
-/// - Source: cases.md H27; protocol/classic.md 4.8.
+/// - Source: case H27, and libimobiledevice 1.3.0, which asks for the secure name first.
 enum DebugServerForm: String, CaseIterable, Sendable {
   /// The secure name and the old one.
   case both

@@ -8,7 +8,7 @@ final class LockdownConnection {
   private static let patience = Duration.seconds(30)
   /// A host that has no session and says nothing for so long, in phone time, is hung up on.
   ///
-  /// - Source: protocol/classic.md 2.2: seen after 30 to 60 s; the exact value is assumed.
+  /// - Source: public reports: seen after 30 to 60 s; the exact value is assumed.
   static let idleLimit = Duration.seconds(45)
 
   /// A session that is open on this connection.

@@ -2,7 +2,7 @@ import Wire
 
 /// The values outside the root domain; all of them need a session.
 ///
-/// - Source: protocol/classic.md 2.8, "Domains worth serving".
+/// - Source: the domains that hosts ask phones for; docs/wire.md.
 enum LockdownDomains {
   static let values: [String: [LockdownValue]] = [
     "com.apple.mobile.battery": [

@@ -4,7 +4,7 @@ import Wire
 
 /// The values of the root domain: those that phones are known to give, with plausible contents.
 ///
-/// - Source: protocol/classic.md 2.8; the open ones are those of a capture without a session.
+/// - Source: the values that phones report; the open ones are those of a capture without a session.
 enum LockdownRoot {
   static let values = identity + system + hardware + telephony + moment
 

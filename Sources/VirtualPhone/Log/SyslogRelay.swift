@@ -3,7 +3,7 @@ import Wire
 
 /// com.apple.syslog_relay: the log as text, from the moment of connecting on.
 ///
-/// - Source: protocol/classic.md 4.5.
+/// - Source: the text stream of com.apple.syslog_relay, as Debian's idevicesyslog reads it.
 struct SyslogRelay: DeviceService {
   let names = ["com.apple.syslog_relay"]
   let needs = ServiceNeeds()

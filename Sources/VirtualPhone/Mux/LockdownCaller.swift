@@ -45,7 +45,7 @@ final class LockdownCaller: Sendable {
 
   /// Goes on in TLS, with the record's certificate.
   ///
-  /// - Source: protocol/classic.md 6.5: the daemon does not know the phone's version and offers TLS 1.0 only.
+  /// - Source: usbmuxd 1.1.1: the daemon does not know the phone's version and offers TLS 1.0 only.
   func startTLS(_ record: Plist) throws(StreamError) {
     guard let certificate = record["RootCertificate"]?.bytes, let key = record["RootPrivateKey"]?.bytes else {
       throw .tls("the record holds no certificate")

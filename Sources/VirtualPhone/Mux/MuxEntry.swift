@@ -73,7 +73,7 @@ public struct MuxListing: Equatable, Sendable {
 
   /// Layouts of a network entry's address, as daemons are reported to write them, and as none should.
   ///
-  /// - Source: cases.md H58; the letters are the case's.
+  /// - Source: case H58; the letters are the case's.
   public enum Address: String, CaseIterable, Sendable {
     /// BSD, IPv4: length and family in a byte each, 16 bytes.
     case bsd4 = "a"

@@ -4,7 +4,7 @@ public enum MuxManners: String, CaseIterable, Sendable {
   case plain
   /// As usbmuxd 1.1.1 does: it talks to a phone before it lists it, and falls silent where the daemon does.
   ///
-  /// - Source: protocol/classic.md 11, seen with the unmodified daemon.
+  /// - Source: seen with the unmodified usbmuxd 1.1.1; docs/wire.md.
   case real
 
   /// Connections that wait to be accepted.

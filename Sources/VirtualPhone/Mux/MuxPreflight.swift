@@ -3,7 +3,7 @@ import Wire
 
 /// What the real daemon does with a phone before it tells anybody of it, on a thread of its own.
 ///
-/// - Source: protocol/classic.md 2.5 and 11.2 to 11.4.
+/// - Source: usbmuxd 1.1.1, read and seen; docs/wire.md.
 final class MuxPreflight: Sendable {
   private enum Session {
     case open

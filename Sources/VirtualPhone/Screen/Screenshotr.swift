@@ -3,7 +3,7 @@ import Wire
 
 /// com.apple.mobile.screenshotr: a picture of the screen, over DeviceLink. Made in memory and kept nowhere.
 ///
-/// - Source: protocol/classic.md 4.6.
+/// - Source: DeviceLink as libimobiledevice 1.3.0 speaks it.
 struct Screenshotr: DeviceService {
   let names = ["com.apple.mobile.screenshotr"]
   let needs = ServiceNeeds(developerImage: true, goneSince: 17)

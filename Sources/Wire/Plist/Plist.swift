@@ -28,7 +28,7 @@ extension Plist {
     switch self {
     case .integer(let value): Int(exactly: value)
     case .unsigned(let value): Int(exactly: value)
-    default: nil
+    case .string, .real, .boolean, .data, .date, .uid, .array, .dictionary: nil
     }
   }
 

@@ -1,3 +1,5 @@
+import Wire
+
 /// Reads command lines against the commands that are declared.
 struct ArgumentParser: Sendable {
   var commands: [CommandSpec]
@@ -45,12 +47,12 @@ struct ArgumentParser: Sendable {
     let inner = commands.map(\.name).filter { $0.hasPrefix("\(name) ") }
     if !inner.isEmpty {
       guard let next, !next.hasPrefix("-") else { throw .halfACommand(name, commands: inner) }
-      let near = Nearness.nearest(to: "\(name) \(next)", among: inner) ?? inner.first
+      let near = NearestWord.to("\(name) \(next)", among: inner) ?? inner.first
       throw .unknownCommand("\(name) \(next)", near: near.map { "'\($0)'" })
     }
     if let meanwhile = later[name] { throw .commandNotBuilt(name, meanwhile: meanwhile) }
     throw .unknownCommand(
-      name, near: Nearness.nearest(to: name, among: commands.map(\.name) + ["help"]).map { "'\($0)'" })
+      name, near: NearestWord.to(name, among: commands.map(\.name) + ["help"]).map { "'\($0)'" })
   }
 
   private func parse(
@@ -89,7 +91,7 @@ struct ArgumentParser: Sendable {
     guard let option = known.first(where: { $0.isWritten(written) }) else {
       let name = String(written.drop { $0 == "-" })
       if let command, command.later.contains(name) { throw .optionNotBuilt(name, command: command.name) }
-      let near = Nearness.nearest(to: name, among: known.map(\.name))
+      let near = NearestWord.to(name, among: known.map(\.name))
       throw .unknownOption(written, command: command?.name, near: near.map { "--\($0)" })
     }
     var value = equals.map { String(argument[argument.index(after: $0)...]) }
@@ -136,7 +138,7 @@ struct ArgumentParser: Sendable {
     let inner = commands.map(\.name).filter { $0.hasPrefix("\(command.name) ") }
       .map { String($0.dropFirst(command.name.count + 1)) }
     throw .unexpectedArgument(
-      extra, command: command.name, near: Nearness.nearest(to: extra, among: inner).map { "'\(command.name) \($0)'" })
+      extra, command: command.name, near: NearestWord.to(extra, among: inner).map { "'\(command.name) \($0)'" })
   }
 }
 

@@ -84,7 +84,7 @@ extension OutcomeReport {
 }
 
 extension ExitCode {
-  /// design.md's numbers, from rooms that know no exit codes by name.
+  /// The documented numbers, from rooms that know no exit codes by name.
   init(_ number: Int32) {
     switch number {
     case 0: self = .done

@@ -1,4 +1,4 @@
-/// What the process tells its caller: design.md's table.
+/// What the process tells its caller.
 enum ExitCode: Equatable, Sendable {
   case done
   /// The answer is no.

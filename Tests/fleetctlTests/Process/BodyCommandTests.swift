@@ -336,7 +336,7 @@ import Wire
     for output in [right.output, none.output, wrong.output] { #expect(!(output.out + output.err).contains("s3cret")) }
   }
 
-  @Test func `take door.md's requests in fleet.yaml's form`() async throws {
+  @Test func `take the door's usual requests in fleet.yaml's form`() async throws {
     let phones = try TestPhones(1)
     let file = phones.folder.write(
       "version: 1\napp: {bundle: com.example.kiosk}\ndoor: {hello: GET /status}\n", to: "form.yaml")

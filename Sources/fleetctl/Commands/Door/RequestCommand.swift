@@ -11,7 +11,8 @@ enum RequestCommand {
       .body,
       PositionalSpec(label: "METHOD", help: "GET, POST …"),
       PositionalSpec(
-        label: "PATH", help: "path and query, such as /photo?camera=front; door.md's own are sent in fleet.yaml's form"),
+        label: "PATH",
+        help: "path and query, such as /photo?camera=front; the door's usual ones are sent in fleet.yaml's form"),
     ],
     options: [
       .value("header", "NAME:VALUE", "a header field", repeats: true),

@@ -45,7 +45,7 @@ enum VirtualDoCommand {
     let known: [ControlClient.Action]
     do { known = try client.actions() } catch { throw Complaint(.harness, error.sentence) }
     guard known.contains(where: { $0.name == action }) else {
-      let near = Nearness.nearest(to: action, among: known.map(\.name)).map { "Did you mean '\($0)'?" }
+      let near = NearestWord.to(action, among: known.map(\.name)).map { "Did you mean '\($0)'?" }
       throw Complaint(
         .usage,
         "There is no action '\(action.printable)'. \(near ?? "It may be mistyped.") "
