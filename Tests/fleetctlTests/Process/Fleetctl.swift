@@ -59,9 +59,11 @@ final class TestFolder: Sendable {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  func write(_ text: String, to name: String) -> String {
+  func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
+
+  func write(_ bytes: [UInt8], to name: String) -> String {
     let fd = open(file(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    _ = Array(text.utf8).withUnsafeBytes { Glibc.write(fd, $0.baseAddress, $0.count) }
+    _ = bytes.withUnsafeBytes { Glibc.write(fd, $0.baseAddress, $0.count) }
     close(fd)
     return file(name)
   }
@@ -130,6 +132,16 @@ final class TestPhones: Sendable {
     let answer = try await locks.acquire(fleet.phones[number - 1].udid, on: mux, as: holder, wait: .after(.zero))
     if case .taken(let lease, _) = answer { return lease }
     return nil
+  }
+
+  /// Waits until the host has done such a thing to a phone.
+  func saw(_ event: String, within limit: Duration = .seconds(20)) async -> Bool {
+    let deadline = Deadline.after(limit)
+    while !fleet.journal.entries().contains(where: { $0.event == event }) {
+      if deadline.hasPassed { return false }
+      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    }
+    return true
   }
 
   /// Waits until the host has done something more to the phones.

@@ -45,6 +45,23 @@ import Wire
     #expect(again.code == 0 && again.output.lines == ["\(phones.udid(1))  mounted already"])
   }
 
+  @Test(arguments: ["failed", "empty", "error"])
+  func `H25: is mounted only when the phone says so, else its own word is shown`(_ reply: String) async throws {
+    let phones = try TestPhones(1, ios: ["15.8"])
+    try phones.fleet.perform("unmount", on: "1")
+    try phones.fleet.perform("mount-fault", on: "1", ["reply": reply])
+    let environment = Self.environment(phones, images: "15.8")
+
+    let json = await Fleetctl.run(["mount", phones.udid(1), "--json"], environment: environment)
+    let text = await Fleetctl.run(["mount", phones.udid(1)], environment: environment)
+
+    #expect(json.code == 1 && Self.outcome(json) == "refused")
+    #expect(`a command about one phone`.object(json)?["mounted"] == false)
+    #expect(text.code == 1 && text.output.out == "\(phones.udid(1))  not mounted\n")
+    let word = ["failed": "ImageMountFailed", "empty": "neither status nor error", "error": "InternalError"][reply]
+    #expect(text.output.err.contains(word ?? "?"), "\(text.output.err)")
+  }
+
   @Test func `H26: is refused before any upload while developer mode is off, and says where the switch is`()
     async throws
   {
