@@ -83,16 +83,18 @@ private struct Holding {
       let before = try Holding()
       for index in 0..<200 { try round(index) }
       _ = test.lists(4)
-      // A preflight that a restart cut off ends within its own time, and its connections with it.
-      _ = holds(within: .seconds(100)) {
-        guard let now = try? Holding() else { return false }
-        return now.threads <= before.threads + 4 && now.descriptors <= before.descriptors + 4
-      }
+      _ = holds { (try? Holding()).map(isAsBefore) ?? false }
       return (before, try Holding())
+
+      // A restart in mid-handshake costs a phone its record, as with the real daemon: it then waits to be trusted, on one
+      // connection (two descriptors, two threads). A leak would show in hundreds.
+      func isAsBefore(_ now: Holding) -> Bool {
+        now.threads <= before.threads + 4 + 2 * 4 && now.descriptors <= before.descriptors + 4 + 2 * 4
+      }
     }
 
-    #expect(after.threads <= before.threads + 4)
-    #expect(after.descriptors <= before.descriptors + 4)
+    #expect(after.threads <= before.threads + 4 + 2 * 4)
+    #expect(after.descriptors <= before.descriptors + 4 + 2 * 4)
   }
 
   @Test func `has all the descriptors that the system gives`() throws {
