@@ -128,6 +128,8 @@ import Wire
       let lane = try await bench.lane()
       var limit = rlimit(rlim_cur: 128, rlim_max: 128)
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      // The phone shares this process: what its threads are about to close would be free for the lane.
+      await Resources.settle()
       while open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0 {}
 
       let facts = await lane.facts(by: .patient)

@@ -49,6 +49,7 @@ import Wire
     let ends = try ForwardBench(to: udid, at: mux.address)
 
     #expect(await ends.turnsAway())
+    #expect(await ends.tells(.trouble(.absent(udid))))
     #expect(ends.events.with { $0 } == [.trouble(.absent(udid))])
     let socket = try #require(listening.with { $0 })
     FakeMux.send(["MessageType": "Detached", "DeviceID": 3], on: socket)
