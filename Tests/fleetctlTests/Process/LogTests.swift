@@ -65,9 +65,16 @@ import Wire
     for stdout in [ChildProcess.Stdout.pipeNobodyReads, .closed, .file("/dev/full")] {
       let child = Fleetctl.start(["log", phones.udid(1), "-v"], environment: phones.environment, stdout: stdout)
       #expect(await child.prints { $0.err.contains("is open") })
-      try phones.fleet.perform("log", on: "1", ["text": "hello"])
+      // The phone may say something before it has seen its listener, so it says it again until the command has ended.
+      let (fleet, over) = (phones.fleet, Latch())
+      _ = Worker(name: "speaker") {
+        repeat {
+          try? fleet.perform("log", on: "1", ["text": "hello"])
+        } while !over.wait(until: .after(.milliseconds(50)))
+      }
 
       #expect(await child.ending() == .exited(3))
+      over.open()
       let complains = child.output.err.contains("could not be written")
       if case .pipeNobodyReads = stdout { #expect(!complains) } else { #expect(complains) }
     }
