@@ -1,4 +1,4 @@
-"""Debian's clients for the phone's services: what they print and fetch is compared with the phone's state and journal."""
+"""Debian's clients for the phone's services: what they print and fetch is compared with its state and journal."""
 
 import os
 import plistlib
@@ -119,20 +119,15 @@ def settings(fleet, checks, phone):
 def installing(fleet, checks, phone):
     udid, ios = phone["udid"], phone["ios"]
     ask = lambda *words, check=True: fleet.run("ideviceinstaller", "-u", udid, *words, check=check)
-    package = f"{fleet.folder}/kiosk-{udid}.ipa"
-    info = {"CFBundleIdentifier": BUNDLE, "CFBundleExecutable": "Kiosk", "CFBundleName": "Kiosk",
-            "CFBundleVersion": "977", "CFBundleShortVersionString": "9.7.7", "MinimumOSVersion": "15.0"}
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("Payload/Kiosk.app/Info.plist", plistlib.dumps(info, fmt=plistlib.FMT_BINARY))
-        archive.writestr("Payload/Kiosk.app/Kiosk", b"\0" * 300_000)
+    archive = package(f"{fleet.folder}/kiosk-{udid}.ipa", build="977")
     fleet.act(udid, "install-fault", error="ApplicationVerificationFailed")
-    refused = subprocess.run(["ideviceinstaller", "-u", udid, "-i", package], env=fleet.environment,
+    refused = subprocess.run(["ideviceinstaller", "-u", udid, "-i", archive], env=fleet.environment,
                              capture_output=True, text=True, timeout=30)
     checks.equal(f"ideviceinstaller says the phone's refusal, iOS {ios}",
                  "ApplicationVerificationFailed" in refused.stdout + refused.stderr, True)
     fleet.act(udid, "install-fault", kind="none")
     # -w: until the phone's own notification says so.
-    ask("-w", "-i", package)
+    ask("-w", "-i", archive)
     installed = mine(fleet, phone, "app-installed")[-1:]
     checks.equal(f"ideviceinstaller installs, iOS {ios}", [d["build"] for d in installed], ["977"])
     checks.equal(f"ideviceinstaller lists it, iOS {ios}", f'{BUNDLE}, "977"' in ask("-l"), True)
@@ -140,6 +135,16 @@ def installing(fleet, checks, phone):
     checks.equal(f"ideviceinstaller removes it, iOS {ios}", BUNDLE in ask("-l"), False)
     fleet.act(udid, "install-app")
     fleet.act(udid, "launch-app")
+
+
+def package(path, build):
+    """A package of the kiosk app as a build server would leave it there; gives the path back."""
+    info = {"CFBundleIdentifier": BUNDLE, "CFBundleExecutable": "Kiosk", "CFBundleName": "Kiosk",
+            "CFBundleVersion": build, "CFBundleShortVersionString": "9.7.7", "MinimumOSVersion": "15.0"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("Payload/Kiosk.app/Info.plist", plistlib.dumps(info, fmt=plistlib.FMT_BINARY))
+        archive.writestr("Payload/Kiosk.app/Kiosk", b"\0" * 300_000)
+    return path
 
 
 def mounting(fleet, checks, phone):
@@ -195,7 +200,8 @@ def location(fleet, checks, phone):
     place = eventually(lambda: mine(fleet, phone, "location-simulated"))[-1]
     checks.equal(f"idevicesetlocation, iOS {ios}", (place["latitude"], place["longitude"]), (10.5, -20.25))
     fleet.run("idevicesetlocation", "-u", udid, "reset")
-    checks.equal(f"idevicesetlocation reset, iOS {ios}", len(eventually(lambda: mine(fleet, phone, "location-reset"))), 1)
+    resets = eventually(lambda: mine(fleet, phone, "location-reset"))
+    checks.equal(f"idevicesetlocation reset, iOS {ios}", len(resets), 1)
 
 
 def debugger(fleet, checks, phone):
@@ -227,19 +233,20 @@ def dial(port):
         return None
 
 
-def watched(fleet, command, *, until, do):
+def watched(fleet, command, *, until, do, every=0.2, environment=None):
     """What a client that runs until it is stopped has printed, once a text is in it; `do` is repeated until then."""
     path = f"{fleet.folder}/watched"
     with open(path, "wb") as output:
         # Line by line, as on a terminal.
         client = subprocess.Popen(
-            ["stdbuf", "-oL", *command], env=fleet.environment, stdout=output, stderr=subprocess.DEVNULL)
+            ["stdbuf", "-oL", *command], env=fleet.environment | (environment or {}), stdout=output,
+            stderr=subprocess.DEVNULL)
     try:
         def seen():
             do()
-            time.sleep(0.2)
+            time.sleep(every)
             return until in open(path, errors="replace").read()
-        eventually(seen, seconds=30)
+        eventually(seen, seconds=60)
         client.send_signal(signal.SIGINT)
         client.wait(timeout=20)
     finally:

@@ -14,6 +14,7 @@ import tempfile
 import venv
 
 from fleet import Checks, Fleet
+from pymobiledevice3_services import services
 
 # The release that the protocol notes were proved with.
 RELEASE = "pymobiledevice3==11.45.0"
@@ -31,13 +32,17 @@ def main(executable):
             with Fleet(executable, ios=VERSIONS, tcp=tcp) as fleet:
                 # It has no word for UNIX sockets: a bare path is one.
                 address = fleet.environment["USBMUXD_SOCKET_ADDRESS"].removeprefix("UNIX:")
-                ask = lambda *words: fleet.run(
-                    client, "--no-color", *words, environment={"USBMUXD_SOCKET_ADDRESS": address}, timeout=60)
+                environment = {"USBMUXD_SOCKET_ADDRESS": address, "PYTHONUNBUFFERED": "1"}
+                ask = lambda *words: fleet.run(client, "--no-color", *words, environment=environment, timeout=60)
                 print("over TCP" if tcp else "over a UNIX socket")
                 listing(fleet, checks, ask)
                 phones = fleet.phones()
                 for phone in phones if not tcp else phones[1:2]:
                     visit(fleet, checks, ask, phone)
+                if not tcp:
+                    for phone in (phones[1], phones[4]):
+                        at = lambda *words: ask(*words, "--udid", phone["udid"])
+                        services(fleet, checks, at, [client, "--no-color"], environment, phone)
         checks.finish()
     finally:
         if not kept:
