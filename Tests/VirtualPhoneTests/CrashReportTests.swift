@@ -46,6 +46,7 @@ import Wire
     let frames = try #require(body["threads"]?.array?[thread]["frames"]?.array)
     #expect(frames.first?["symbol"] == .string(frame))
     #expect(body["threads"]?.array?[thread]["triggered"] == true)
+    #expect(body["threads"]?.array?[thread]["threadState"]?["pc"]?["value"] != nil)
     #expect(body["pid"]?.int ?? 0 > 400)
     #expect(body["modelCode"] == "iPhone12,1")
   }

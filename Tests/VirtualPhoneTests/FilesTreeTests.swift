@@ -21,8 +21,8 @@ import Testing
     let tree = try tree("/b", "/a/x", "/c")
 
     #expect(try tree.names(in: "/") == [".", "..", "a", "b", "c"])
-    #expect(throws: AFCStatus.readError) { try tree.names(in: "/b") }
-    #expect(throws: AFCStatus.objectNotFound) { try tree.names(in: "/d") }
+    #expect(throws: AFCCode.readError) { try tree.names(in: "/b") }
+    #expect(throws: AFCCode.objectNotFound) { try tree.names(in: "/d") }
   }
 
   @Test func `follows links, but not for ever`() throws {
@@ -33,7 +33,7 @@ import Testing
     try tree.makeLink("/two", to: "/one", symbolic: true)
 
     #expect(tree.contents(of: "/way/up") == Array("/real/file".utf8))
-    #expect(throws: AFCStatus.objectNotFound) { try tree.number(of: "/one/x") }
+    #expect(throws: AFCCode.objectNotFound) { try tree.number(of: "/one/x") }
     let facts = try tree.facts(of: "/way")
     #expect(facts.contains { $0 == ("st_ifmt", "S_IFLNK") })
     #expect(facts.contains { $0 == ("LinkTarget", "real") })
@@ -46,16 +46,16 @@ import Testing
     try tree.remove("/first")
 
     #expect(tree.contents(of: "/second") == Array("/first".utf8))
-    #expect(throws: AFCStatus.permissionDenied) { try tree.makeLink("/third", to: "/", symbolic: false) }
-    #expect(throws: AFCStatus.objectExists) { try tree.makeLink("/second", to: "x", symbolic: true) }
+    #expect(throws: AFCCode.permissionDenied) { try tree.makeLink("/third", to: "/", symbolic: false) }
+    #expect(throws: AFCCode.objectExists) { try tree.makeLink("/second", to: "x", symbolic: true) }
   }
 
   @Test func `removes files, empty folders, and others only with their contents`() throws {
     var tree = try tree("/a/b/c", "/a/d")
 
-    #expect(throws: AFCStatus.unknownError) { try tree.remove("/a") }
-    #expect(throws: AFCStatus.permissionDenied) { try tree.removeWithContents("/") }
-    #expect(throws: AFCStatus.objectNotFound) { try tree.remove("/x") }
+    #expect(throws: AFCCode.unknownError) { try tree.remove("/a") }
+    #expect(throws: AFCCode.permissionDenied) { try tree.removeWithContents("/") }
+    #expect(throws: AFCCode.objectNotFound) { try tree.remove("/x") }
     try tree.removeWithContents("/a")
 
     #expect(try tree.names(in: "/") == [".", ".."])
@@ -67,10 +67,10 @@ import Testing
     var tree = try tree("/a/file", "/b/file", "/c")
     try tree.makeFolder("/empty")
 
-    #expect(throws: AFCStatus.invalidArgument) { try tree.rename("/a", to: "/a/b") }
-    #expect(throws: AFCStatus.objectExists) { try tree.rename("/a", to: "/b") }
-    #expect(throws: AFCStatus.objectExists) { try tree.rename("/a", to: "/c") }
-    #expect(throws: AFCStatus.objectNotFound) { try tree.rename("/x", to: "/y") }
+    #expect(throws: AFCCode.invalidArgument) { try tree.rename("/a", to: "/a/b") }
+    #expect(throws: AFCCode.objectExists) { try tree.rename("/a", to: "/b") }
+    #expect(throws: AFCCode.objectExists) { try tree.rename("/a", to: "/c") }
+    #expect(throws: AFCCode.objectNotFound) { try tree.rename("/x", to: "/y") }
     try tree.rename("/a", to: "/empty")
     try tree.rename("/b/file", to: "/c")
 
@@ -83,12 +83,12 @@ import Testing
     var tree = try tree(limit: 1000)
     let file = try tree.openFile("/a", creates: true, truncates: false)
 
-    #expect(throws: AFCStatus.noSpaceLeft) { try tree.resize(file, to: 1001) }
-    #expect(throws: AFCStatus.noSpaceLeft) { try tree.resize(file, to: .max) }
-    #expect(throws: AFCStatus.noSpaceLeft) { try tree.write(file, at: .max - 1, [1, 2, 3]) }
+    #expect(throws: AFCCode.noSpaceLeft) { try tree.resize(file, to: 1001) }
+    #expect(throws: AFCCode.noSpaceLeft) { try tree.resize(file, to: .max) }
+    #expect(throws: AFCCode.noSpaceLeft) { try tree.write(file, at: .max - 1, [1, 2, 3]) }
     try tree.write(file, at: 900, [UInt8](repeating: 7, count: 100))
-    #expect(throws: AFCStatus.noSpaceLeft) { try tree.write(file, at: 1000, [1]) }
-    #expect(throws: AFCStatus.noSpaceLeft) { for index in 0..<200 { try tree.makeFolder("/\(index)") } }
+    #expect(throws: AFCCode.noSpaceLeft) { try tree.write(file, at: 1000, [1]) }
+    #expect(throws: AFCCode.noSpaceLeft) { for index in 0..<200 { try tree.makeFolder("/\(index)") } }
 
     #expect(tree.used == 1000)
     #expect(tree.read(file, at: 899, count: 2) == [0, 7])
@@ -105,15 +105,15 @@ import Testing
     #expect(tree.read(file, at: 1, count: 3) == [2, 0, 0])
     #expect(tree.read(file, at: 1 << 40, count: 10) == [0, 0])
     // Writing would have to keep them all.
-    #expect(throws: AFCStatus.noSpaceLeft) { try tree.write(file, at: 0, [9]) }
+    #expect(throws: AFCCode.noSpaceLeft) { try tree.write(file, at: 0, [9]) }
   }
 
   @Test func `refuses paths and names that no phone has`() throws {
     let tree = try tree()
 
-    #expect(throws: AFCStatus.invalidArgument) { try tree.number(of: String(repeating: "a/", count: 600)) }
-    #expect(throws: AFCStatus.invalidArgument) { try tree.number(of: String(repeating: "a", count: 256)) }
-    #expect(throws: AFCStatus.invalidArgument) { try tree.number(of: "a\0b") }
+    #expect(throws: AFCCode.invalidArgument) { try tree.number(of: String(repeating: "a/", count: 600)) }
+    #expect(throws: AFCCode.invalidArgument) { try tree.number(of: String(repeating: "a", count: 256)) }
+    #expect(throws: AFCCode.invalidArgument) { try tree.number(of: "a\0b") }
   }
 
   @Test func `takes a very deep tree away without a deep stack`() throws {

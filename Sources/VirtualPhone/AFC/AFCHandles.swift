@@ -41,7 +41,7 @@ struct AFCHandles {
   mutating func remove(_ number: UInt64) -> Handle? { open.removeValue(forKey: number) }
 
   subscript(number: UInt64) -> Handle {
-    get throws(AFCStatus) {
+    get throws(AFCCode) {
       guard let handle = open[number] else { throw .invalidArgument }
       return handle
     }

@@ -1,3 +1,5 @@
+import Wire
+
 /// What a packet asks for, with its fields read.
 enum AFCRequest: Equatable, Sendable {
   case names(in: String)
@@ -15,7 +17,7 @@ enum AFCRequest: Equatable, Sendable {
   case setting
 
   /// - Throws: what the phone answers to operations that it does not know or does not do, and to missing fields.
-  init(_ operation: UInt64, _ data: [UInt8]) throws(AFCStatus) {
+  init(_ operation: UInt64, _ data: [UInt8]) throws(AFCCode) {
     guard let operation = AFCOperation(rawValue: operation) else { throw .unknownPacket }
     var fields = AFCFields(data)
     switch operation {
@@ -83,7 +85,7 @@ enum AFCChange: Equatable, Sendable {
     }
   }
 
-  func apply(to tree: inout FileTree) throws(AFCStatus) {
+  func apply(to tree: inout FileTree) throws(AFCCode) {
     switch self {
     case .remove(let path): try tree.remove(path)
     case .removeWithContents(let path): try tree.removeWithContents(path)

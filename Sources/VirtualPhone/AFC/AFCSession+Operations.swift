@@ -6,20 +6,20 @@ extension AFCSession {
   static let readLimit = 8 << 20
 
   /// - Returns: the reply's packet.
-  func perform(_ request: AFCRequest, number: UInt64) throws(AFCStatus) -> [UInt8] {
+  func perform(_ request: AFCRequest, number: UInt64) throws(AFCCode) -> [UInt8] {
     switch request {
     case .names(let path): return list(try names(in: path), number)
     case .facts(let path):
       let path = try shown(path)
-      let facts = try tree.with { tree throws(AFCStatus) in try tree.facts(of: path) }
+      let facts = try tree.with { tree throws(AFCCode) in try tree.facts(of: path) }
       return list(facts.flatMap { [$0.key, $0.value] }, number)
     case .deviceFacts: return list(deviceFacts, number)
     case .open(let mode, let path):
-      return AFCPacket.bytes(.opened, number: number, data: AFCPacket.word(try open(mode, path)))
+      return AFCFrame(.opened, number: number, data: AFCFrame.bytes(of: try open(mode, path))).bytes
     case .read(let handle, let count):
-      return AFCPacket.bytes(.data, number: number, payload: try read(handle, count: count))
+      return AFCFrame(.data, number: number, payload: try read(handle, count: count)).bytes
     case .tell(let handle):
-      return AFCPacket.bytes(.position, number: number, data: AFCPacket.word(UInt64(try handles[handle].position)))
+      return AFCFrame(.position, number: number, data: AFCFrame.bytes(of: UInt64(try handles[handle].position))).bytes
     case .seek(let handle, let whence, let offset): try seek(handle, whence: whence, by: offset)
     case .close(let handle):
       _ = try handles[handle]
@@ -33,17 +33,17 @@ extension AFCSession {
     case .setting: break
     }
     // 48 bytes: clients take a bare header for an error.
-    return AFCPacket.bytes(.status, number: number, data: AFCPacket.word(AFCStatus.success.rawValue))
+    return AFCFrame(.status, number: number, data: AFCFrame.bytes(of: AFCCode.success.rawValue)).bytes
   }
 
-  private func perform(_ change: AFCChange) throws(AFCStatus) {
+  private func perform(_ change: AFCChange) throws(AFCCode) {
     for path in change.paths { _ = try shown(path) }
     note(change.deed.name, change.deed.path)
-    try tree.with { tree throws(AFCStatus) in try change.apply(to: &tree) }
+    try tree.with { tree throws(AFCCode) in try change.apply(to: &tree) }
   }
 
   /// The path, unless it leads to what is not shown at the root.
-  private func shown(_ path: String) throws(AFCStatus) -> String {
+  private func shown(_ path: String) throws(AFCCode) -> String {
     guard let visible else { return path }
     let parts = try FileTree.parts(of: path)
     guard !parts.contains(".."), parts.first.map(visible.contains) ?? true else { throw .permissionDenied }
@@ -52,16 +52,16 @@ extension AFCSession {
 
   // MARK: Telling
 
-  private func names(in path: String) throws(AFCStatus) -> [String] {
+  private func names(in path: String) throws(AFCCode) -> [String] {
     let path = try shown(path)
     note("ReadDir", path)
-    let names = try tree.with { tree throws(AFCStatus) in try tree.names(in: path) }
+    let names = try tree.with { tree throws(AFCCode) in try tree.names(in: path) }
     guard let visible, try FileTree.parts(of: path).isEmpty else { return names }
     return names.filter { visible.contains($0) || $0 == "." || $0 == ".." }
   }
 
   private func list(_ texts: [String], _ number: UInt64) -> [UInt8] {
-    AFCPacket.bytes(.data, number: number, payload: texts.flatMap { Array($0.utf8) + [0] })
+    AFCFrame(.data, number: number, payload: texts.flatMap { Array($0.utf8) + [0] }).bytes
   }
 
   private var deviceFacts: [String] {
@@ -74,11 +74,11 @@ extension AFCSession {
 
   // MARK: Open files
 
-  private func open(_ mode: UInt64, _ path: String) throws(AFCStatus) -> UInt64 {
+  private func open(_ mode: UInt64, _ path: String) throws(AFCCode) -> UInt64 {
     guard let mode = AFCHandles.Mode(rawValue: mode) else { throw .invalidArgument }
     guard !handles.isFull else { throw .noResources }
     let path = try shown(path)
-    let file = try tree.with { tree throws(AFCStatus) -> FileTree.Number in
+    let file = try tree.with { tree throws(AFCCode) -> FileTree.Number in
       let file = try tree.openFile(path, creates: mode.writes, truncates: mode.truncates)
       tree.nodes[file]?.handles += 1
       return file
@@ -87,7 +87,7 @@ extension AFCSession {
     return handles.add(AFCHandles.Handle(path: path, file: file, mode: mode))
   }
 
-  private func read(_ number: UInt64, count: UInt64) throws(AFCStatus) -> [UInt8] {
+  private func read(_ number: UInt64, count: UInt64) throws(AFCCode) -> [UInt8] {
     let handle = try handles[number]
     guard handle.mode.reads else { throw .permissionDenied }
     let bytes = tree.with {
@@ -97,14 +97,14 @@ extension AFCSession {
     return bytes
   }
 
-  private func resize(_ number: UInt64, to size: UInt64) throws(AFCStatus) {
+  private func resize(_ number: UInt64, to size: UInt64) throws(AFCCode) {
     let handle = try handles[number]
     guard handle.mode.writes else { throw .permissionDenied }
-    try tree.with { tree throws(AFCStatus) in try tree.resize(handle.file, to: Int(clamping: size)) }
+    try tree.with { tree throws(AFCCode) in try tree.resize(handle.file, to: Int(clamping: size)) }
   }
 
   /// - Parameter whence: 0 from the start, 1 from where it stands, 2 from the end.
-  private func seek(_ number: UInt64, whence: UInt64, by offset: Int64) throws(AFCStatus) {
+  private func seek(_ number: UInt64, whence: UInt64, by offset: Int64) throws(AFCCode) {
     let handle = try handles[number]
     let base: Int
     switch whence {

@@ -3,8 +3,10 @@ import Wire
 
 /// One host's dialogue about one folder tree.
 final class AFCSession {
-  /// What a packet may carry behind its data; more is a packet that no client of ours sends.
-  static let payloadLimit = 1 << 30
+  /// The longest packet; some clients send a whole file in one.
+  static let packetLimit = 1 << 30
+  /// Paths and numbers; no operation has more data of its own.
+  static let dataLimit = 64 << 10
   /// Time for the rest of a packet that has begun.
   private static let patience = Duration.seconds(60)
   /// Bytes taken from the connection at one time.
@@ -30,13 +32,13 @@ final class AFCSession {
   func run() {
     defer { for number in handles.open.keys { close(number) } }
     while let bytes = readHeader() {
-      let header: AFCPacket.Header
-      do throws(AFCStatus) {
-        header = try AFCPacket.header(bytes)
-        guard header.payloadSize <= Self.payloadLimit else { throw .tooMuchData }
+      let header: AFCFrame.Header
+      do throws(AFCError) {
+        header = try AFCFrame.header(bytes, limit: Self.packetLimit)
+        guard header.dataSize <= Self.dataLimit else { throw .tooLarge }
       } catch {
         // Where the next packet would begin is anybody's guess.
-        _ = send(status: error, to: AFCPacket.word(bytes, at: 24))
+        _ = send(status: error == .malformed ? .headerInvalid : .tooMuchData, to: AFCFrame.word(bytes, at: 24) ?? 0)
         return
       }
       guard let data = read(header.dataSize), answer(header, data) else { return }
@@ -44,14 +46,14 @@ final class AFCSession {
   }
 
   /// - Returns: whether the connection goes on.
-  private func answer(_ header: AFCPacket.Header, _ data: [UInt8]) -> Bool {
+  private func answer(_ header: AFCFrame.Header, _ data: [UInt8]) -> Bool {
     if header.operation == AFCOperation.write.rawValue {
       guard let outcome = takeBytes(header, data) else { return false }
       return send(status: outcome, to: header.number)
     }
     // No other request has anything behind its data.
     guard discard(header.payloadSize) else { return false }
-    do throws(AFCStatus) {
+    do throws(AFCCode) {
       return send(try perform(try AFCRequest(header.operation, data), number: header.number))
     } catch {
       return send(status: error, to: header.number)
@@ -63,10 +65,10 @@ final class AFCSession {
   /// Writes the payload as it comes.
   ///
   /// - Returns: what came of it; nil when the connection has gone.
-  private func takeBytes(_ header: AFCPacket.Header, _ data: [UInt8]) -> AFCStatus? {
-    var outcome = AFCStatus.success
+  private func takeBytes(_ header: AFCFrame.Header, _ data: [UInt8]) -> AFCCode? {
+    var outcome = AFCCode.success
     var number: UInt64 = 0
-    do throws(AFCStatus) {
+    do throws(AFCCode) {
       var fields = AFCFields(data)
       number = try fields.number()
       guard try handles[number].mode.writes else { throw .permissionDenied }
@@ -78,14 +80,14 @@ final class AFCSession {
       guard let part = readSome(min(left, Self.portion)) else { return nil }
       left -= part.count
       guard outcome == .success else { continue }
-      do throws(AFCStatus) { try write(part, through: number) } catch { outcome = error }
+      do throws(AFCCode) { try write(part, through: number) } catch { outcome = error }
     }
     return outcome
   }
 
-  private func write(_ part: [UInt8], through number: UInt64) throws(AFCStatus) {
+  private func write(_ part: [UInt8], through number: UInt64) throws(AFCCode) {
     let handle = try handles[number]
-    let end = try tree.with { tree throws(AFCStatus) -> Int in
+    let end = try tree.with { tree throws(AFCCode) -> Int in
       let start = handle.mode.appends ? tree.nodes[handle.file]?.size ?? 0 : handle.position
       try tree.write(handle.file, at: start, part)
       return start + part.count
@@ -119,9 +121,9 @@ final class AFCSession {
 
   private func readHeader() -> [UInt8]? {
     do throws(StreamError) {
-      let first = try stream.read(max: AFCPacket.headerSize, by: .never)
+      let first = try stream.read(max: AFCFrame.headerSize, by: .never)
       if first.isEmpty { return nil }
-      return first + (try stream.read(exactly: AFCPacket.headerSize - first.count, by: .after(Self.patience)))
+      return first + (try stream.read(exactly: AFCFrame.headerSize - first.count, by: .after(Self.patience)))
     } catch {
       return nil
     }
@@ -145,8 +147,8 @@ final class AFCSession {
     return true
   }
 
-  private func send(status: AFCStatus, to number: UInt64) -> Bool {
-    send(AFCPacket.bytes(.status, number: number, data: AFCPacket.word(status.rawValue)))
+  private func send(status: AFCCode, to number: UInt64) -> Bool {
+    send(AFCFrame(.status, number: number, data: AFCFrame.bytes(of: status.rawValue)).bytes)
   }
 
   /// The whole packet in one write: clients take what one read gives them for the header.

@@ -107,8 +107,21 @@ extension CrashReport {
 
   private func thread(_ frames: [JSON], queue: String, id: Int64, isFaulting: Bool) -> JSON {
     var thread: [String: JSON] = ["frames": .array(frames), "id": .integer(id), "queue": .string(queue)]
-    if isFaulting { thread["triggered"] = true }
+    if isFaulting {
+      thread["threadState"] = registers
+      thread["triggered"] = true
+    }
     return .object(thread)
+  }
+
+  /// Made up, like the addresses: nobody ran on a processor here.
+  private var registers: JSON {
+    func value(_ number: Int64) -> JSON { ["value": .integer(number)] }
+    return [
+      "cpsr": value(0x6000_1000), "esr": value(0x9200_0006), "far": value(0x10), "flavor": "ARM_THREAD_STATE64",
+      "fp": value(0x1_6F9A_0E20), "lr": value(0x1_0041_4F20), "pc": value(0x1_0041_9A3C), "sp": value(0x1_6F9A_0DE0),
+      "x": .array((0..<29).map { value(Int64($0) * 0x1000) }),
+    ]
   }
 
   private var topFrames: [JSON] {

@@ -1,6 +1,6 @@
 extension FileTree {
   /// Makes a folder, with those above it that are missing; one that is there already is as good.
-  mutating func makeFolder(_ path: String) throws(AFCStatus) {
+  mutating func makeFolder(_ path: String) throws(AFCCode) {
     var way = ""
     for part in try Self.parts(of: path) {
       way += "/" + part
@@ -17,7 +17,7 @@ extension FileTree {
   /// The file at a path, made where there is none.
   ///
   /// - Parameter truncates: an old one loses its bytes.
-  mutating func openFile(_ path: String, creates: Bool, truncates: Bool) throws(AFCStatus) -> Number {
+  mutating func openFile(_ path: String, creates: Bool, truncates: Bool) throws(AFCCode) -> Number {
     let place = try place(of: path)
     guard let number = place.node else {
       guard creates, let name = place.name else { throw .objectNotFound }
@@ -35,7 +35,7 @@ extension FileTree {
   /// - Parameters:
   ///   - hollow: so many bytes more, which are only counted.
   ///   - moment: when it was made and changed, in nanoseconds since 1970; now if not given.
-  mutating func put(_ path: String, _ bytes: [UInt8], hollow: Int = 0, at moment: Int64? = nil) throws(AFCStatus) {
+  mutating func put(_ path: String, _ bytes: [UInt8], hollow: Int = 0, at moment: Int64? = nil) throws(AFCCode) {
     try makeFolder(path.split(separator: "/").dropLast().joined(separator: "/"))
     let number = try openFile(path, creates: true, truncates: true)
     try write(number, at: 0, bytes)
@@ -46,7 +46,7 @@ extension FileTree {
   }
 
   /// - Throws: `unknownError` for a folder that is not empty: the phone has no better word.
-  mutating func remove(_ path: String) throws(AFCStatus) {
+  mutating func remove(_ path: String) throws(AFCCode) {
     let place = try place(of: path, followsLast: false)
     guard let number = place.node, let node = nodes[number] else { throw .objectNotFound }
     guard let name = place.name else { throw .permissionDenied }
@@ -54,14 +54,14 @@ extension FileTree {
     detach(name, from: place.folder)
   }
 
-  mutating func removeWithContents(_ path: String) throws(AFCStatus) {
+  mutating func removeWithContents(_ path: String) throws(AFCCode) {
     let place = try place(of: path, followsLast: false)
     guard place.node != nil else { throw .objectNotFound }
     guard let name = place.name else { throw .permissionDenied }
     detach(name, from: place.folder)
   }
 
-  mutating func rename(_ path: String, to newPath: String) throws(AFCStatus) {
+  mutating func rename(_ path: String, to newPath: String) throws(AFCCode) {
     let from = try place(of: path, followsLast: false)
     let to = try place(of: newPath, followsLast: false)
     guard let number = from.node, let node = nodes[number] else { throw .objectNotFound }
@@ -80,7 +80,7 @@ extension FileTree {
   }
 
   /// - Parameter symbolic: a name for a path, which may lead nowhere; otherwise a second name for a file.
-  mutating func makeLink(_ path: String, to target: String, symbolic: Bool) throws(AFCStatus) {
+  mutating func makeLink(_ path: String, to target: String, symbolic: Bool) throws(AFCCode) {
     let place = try place(of: path, followsLast: false)
     guard place.node == nil, let name = place.name else { throw .objectExists }
     _ = try Self.parts(of: target)
@@ -94,7 +94,7 @@ extension FileTree {
     attach(number, as: name, in: place.folder)
   }
 
-  mutating func setModified(_ path: String, to moment: Int64) throws(AFCStatus) {
+  mutating func setModified(_ path: String, to moment: Int64) throws(AFCCode) {
     nodes[try number(of: path)]?.modified = moment
   }
 

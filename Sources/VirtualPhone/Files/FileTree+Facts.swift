@@ -1,6 +1,6 @@
 extension FileTree {
   /// What GetFileInfo says of a path; a link is not followed.
-  func facts(of path: String) throws(AFCStatus) -> [(key: String, value: String)] {
+  func facts(of path: String) throws(AFCCode) -> [(key: String, value: String)] {
     guard let node = nodes[try number(of: path, followsLast: false)] else { throw .objectNotFound }
     let size: Int
     let links: Int

@@ -15,7 +15,7 @@ extension FileTree {
   private static let linkLimit = 16
 
   /// - Throws: `objectNotFound` when a folder on the way is missing, `invalidArgument` for what is no path.
-  func place(of path: String, followsLast: Bool = true) throws(AFCStatus) -> Place {
+  func place(of path: String, followsLast: Bool = true) throws(AFCCode) -> Place {
     var waiting = Array(try Self.parts(of: path).reversed())
     var trail = [Self.root]
     var followed = 0
@@ -45,7 +45,7 @@ extension FileTree {
   }
 
   /// The names that a path goes through, without empty ones and `.`.
-  static func parts(of path: String) throws(AFCStatus) -> [String] {
+  static func parts(of path: String) throws(AFCCode) -> [String] {
     guard path.utf8.count <= pathLimit, !path.utf8.contains(0) else { throw .invalidArgument }
     let parts = path.split(separator: "/").filter { $0 != "." }.map(String.init)
     guard parts.allSatisfy({ $0.utf8.count <= nameLimit }) else { throw .invalidArgument }

@@ -47,7 +47,7 @@ struct FileTree: Sendable {
   // MARK: Looking
 
   /// Names in a folder, sorted, with `.` and `..` before them.
-  func names(in path: String) throws(AFCStatus) -> [String] {
+  func names(in path: String) throws(AFCCode) -> [String] {
     let place = try place(of: path)
     guard let number = place.node, let node = nodes[number] else { throw .objectNotFound }
     // A file has no names in it; the phone reads nothing.
@@ -58,7 +58,7 @@ struct FileTree: Sendable {
   /// The node that a path leads to.
   ///
   /// - Parameter followsLast: whether a link at the path's end is followed.
-  func number(of path: String, followsLast: Bool = true) throws(AFCStatus) -> Number {
+  func number(of path: String, followsLast: Bool = true) throws(AFCCode) -> Number {
     guard let number = try place(of: path, followsLast: followsLast).node else { throw .objectNotFound }
     return number
   }
@@ -89,7 +89,7 @@ struct FileTree: Sendable {
     return kept + [UInt8](repeating: 0, count: end - position - kept.count)
   }
 
-  mutating func write(_ number: Number, at position: Int, _ bytes: [UInt8]) throws(AFCStatus) {
+  mutating func write(_ number: Number, at position: Int, _ bytes: [UInt8]) throws(AFCCode) {
     guard let size = nodes[number]?.size, position >= 0 else { throw .invalidArgument }
     let (end, overflow) = position.addingReportingOverflow(bytes.count)
     guard !overflow else { throw .noSpaceLeft }
@@ -98,7 +98,7 @@ struct FileTree: Sendable {
     nodes[number]?.modified = Self.now
   }
 
-  mutating func resize(_ number: Number, to size: Int) throws(AFCStatus) {
+  mutating func resize(_ number: Number, to size: Int) throws(AFCCode) {
     guard let before = nodes[number], before.kind == .file, size >= 0 else { throw .invalidArgument }
     let growth = size - before.bytes.count
     guard growth <= capacity.bytes - used else { throw .noSpaceLeft }
@@ -114,7 +114,7 @@ struct FileTree: Sendable {
 
   // MARK: Nodes
 
-  mutating func add(_ node: Node) throws(AFCStatus) -> Number {
+  mutating func add(_ node: Node) throws(AFCCode) -> Number {
     guard nodes.count < capacity.entries else { throw .noSpaceLeft }
     last += 1
     nodes[last] = node

@@ -80,19 +80,48 @@ public struct AFCFrame: Equatable, Sendable {
   }
 }
 
-/// The operations that are used here, by their numbers.
+/// The operations by their numbers: those that are asked for, and those of replies.
 public enum AFCOperation: UInt64, Sendable {
   case status = 0x01
   case data = 0x02
   case readFolder = 0x03
+  case readFile = 0x04
+  case writeFile = 0x05
+  case writePart = 0x06
+  case truncate = 0x07
   case removePath = 0x08
   case makeFolder = 0x09
   case fileInfo = 0x0A
+  case deviceInfo = 0x0B
+  case writeFileAtomically = 0x0C
   case open = 0x0D
   case opened = 0x0E
   case read = 0x0F
   case write = 0x10
+  case seek = 0x11
+  case tell = 0x12
+  case position = 0x13
   case close = 0x14
+  case setSize = 0x15
+  case connectionInfo = 0x16
+  case connectionOptions = 0x17
+  case rename = 0x18
+  case fileSystemBlockSize = 0x19
+  case socketBlockSize = 0x1A
+  case lock = 0x1B
+  case makeLink = 0x1C
+  case fileHash = 0x1D
+  case setModified = 0x1E
+  case fileHashInRange = 0x1F
+  case immutableHint = 0x20
+  case contentsSize = 0x21
+  case removeWithContents = 0x22
+  case openFolder = 0x23
+  case readOpenFolder = 0x24
+  case closeFolder = 0x25
+  case rewindFolder = 0x26
+  case readAt = 0x27
+  case writeAt = 0x28
 }
 
 /// Why bytes are no message of AFC.

@@ -1,7 +1,7 @@
 /// What AFC answers to a request, by its number on the wire.
 ///
-/// - Source: libimobiledevice 1.3.0; the names are those of libimobiledevice's AFC_E_ constants.
-enum AFCStatus: UInt64, Error, CaseIterable, Sendable {
+/// - Source: com.apple.afc as libimobiledevice 1.3.0 knows it; the names are those of libimobiledevice's AFC_E_ constants.
+enum AFCCode: UInt64, Error, CaseIterable, Sendable {
   case success = 0
   /// Also what a folder that is not empty answers to its removal.
   case unknownError = 1
