@@ -18,7 +18,8 @@ enum LaunchCommand {
     ],
     notes: [
       "Accepted means that the process has lived for one second. Exit codes: 0 accepted, 1 refused, or ended sooner, "
-        + "3 the phone cannot be reached or does not trust this host.",
+        + "3 the phone cannot be reached or does not trust this host. With launcher: none in fleet.yaml nothing is "
+        + "launched: accepted means then that the door answers.",
       "--json: one object with body, udid, accepted, outcome, reason, detail; the last three null when accepted.",
     ])
 
@@ -30,9 +31,11 @@ enum LaunchCommand {
     let bench = try Bench(context)
     let patience = Patience(wait)
     var body = try await bench.body(invocation.one("BODY"), wait: wait)
-    guard let bundle = body.app.bundle else { throw .noApp }
+    // Where something else brings the app back, nothing is launched, and no name is needed for it.
+    guard body.app.bundle != nil || body.app.launcher == .others else { throw .noApp }
     let request = LaunchRequest(
-      bundle: bundle, arguments: invocation.values("arg"), environment: environment, fresh: invocation.has("fresh"))
+      bundle: body.app.bundle ?? "", arguments: invocation.values("arg"), environment: environment,
+      fresh: invocation.has("fresh"))
     while true {
       let failure = await launch(request, on: body, bench)
       if let failure, failure.mayPass, await patience.goesOn() {
@@ -60,13 +63,17 @@ enum LaunchCommand {
   private static func awaitDoor(of body: Body, over lane: PhoneLane) async -> PhoneError? {
     let limit = Deadline.after(body.supervise.answerWithin)
     let call = body.door.call(.hello)
+    var wasSilent = false
     while true {
       let answer = await lane.request(
         DoorRequest(port: body.door.port, method: call.line.method, target: call.line.target, deadline: limit))
       switch answer.ending {
       case .response: return nil
-      case .unreachable(let error): return error
+      // A last look that the limit cut short says nothing against those before it.
+      case .unreachable(let error):
+        return wasSilent && limit.hasPassed ? .refused(body.udid, port: body.door.port) : error
       case .refused, .silent, .badReply:
+        wasSilent = true
         guard !limit.hasPassed, await Bench.rest() else { return .refused(body.udid, port: body.door.port) }
       }
     }
@@ -86,7 +93,8 @@ enum LaunchCommand {
           "detail": .text(failure?.sentence),
         ])
       } else if failure == nil {
-        try context.output.result("\(body.title.printable)  launched \(request.bundle.printable)")
+        let what = body.app.launcher == .others ? "its door answers" : "launched \(request.bundle)"
+        try context.output.result("\(body.title)  \(what)".printable)
       }
     }
     return .done

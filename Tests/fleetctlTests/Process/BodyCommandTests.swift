@@ -221,6 +221,20 @@ import Wire
     #expect(phones.fleet.phones[0].app.processes.values.contains("Kiosk"))
   }
 
+  @Test func `waits for the door where something else brings the app back, and needs no app's name`() async throws {
+    let phones = try TestPhones(1, ios: ["16.7"])
+    let file = phones.folder.write(
+      "version: 1\napp: {launcher: none}\nsupervise: {answer-within: 1s}\n", to: "mdm.yaml")
+
+    let up = await phones.run("launch", phones.udid(1), "--config", file)
+    try phones.fleet.perform("kill-app", on: "1")
+    let silent = await phones.run("launch", phones.udid(1), "--config", file, "--json")
+
+    #expect(up.code == 0 && up.output.lines == ["\(phones.udid(1))  its door answers"], "\(up.output.err)")
+    #expect(silent.code == 1, "\(silent.output.err)")
+    #expect(`a command about one phone`.object(silent)?["accepted"] == false)
+  }
+
   @Test func `waits for a locked phone to be unlocked`() async throws {
     let phones = try TestPhones(1, ios: ["16.7"])
     try phones.fleet.perform("lock", on: "1")
