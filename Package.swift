@@ -43,16 +43,21 @@ let package = Package(
     library("CYaml", "yaml-0.1", "libyaml-dev"),
     // Debian's http-parser has no pkg-config file; its module map names the library.
     library("CHTTPParser", nil, "libhttp-parser-dev"),
+    library("CNGHTTP2", "libnghttp2", "libnghttp2-dev"),
+    library("CSQLite", "sqlite3", "libsqlite3-dev"),
+    library("CLwIP", "lwip", "liblwip-dev"),
+    // The one place that includes lwIP's headers, which Swift can barely read.
+    .target(name: "CTunnel", dependencies: ["CLwIP"]),
     // Calls of the kernel that Swift's own module of the C library leaves out.
     library("CLinux", nil, "libc6-dev"),
   ]
     + room("Wire", over: ["CPlist", "CHTTPParser"])
-    + room("Transport", over: ["Wire", "COpenSSL"])
+    + room("Transport", over: ["Wire", "COpenSSL", "CNGHTTP2", "CTunnel"])
     + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL", "CZlib"])
     + room(
       "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux"],
       against: ["VirtualPhone"])
-    + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml"], against: ["VirtualPhone"])
+    + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone"])
     + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])
     + [
       .executableTarget(
