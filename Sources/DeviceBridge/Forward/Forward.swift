@@ -61,7 +61,7 @@ public final class Forward: Sendable {
     var doors: [(listener: Listener, port: UInt16)] = []
     for port in ports { doors.append((try Self.listener(.tcp(host: host, port: port.local)), port.device)) }
     var limits = limits
-    limits.connections = min(limits.connections, DescriptorLimit.current.connections)
+    limits.connections = min(limits.connections, Self.room(DescriptorLimit.current))
     let plan = Plan(
       udid: udid, mux: mux, targets: mux.targets(by: .after(limits.connecting)), limits: limits, doors: doors)
     let waker: Waker
@@ -96,6 +96,9 @@ public final class Forward: Sendable {
     waker.wake()
     return worker.join(by: deadline)
   }
+
+  /// How many connections so many descriptors serve at the worst: two sockets and two pipes each, and our own use.
+  static func room(_ descriptors: Int) -> Int { max(1, (descriptors - 64) / 6) }
 
   private static func blockPipeSignal() {
     var set = sigset_t()
