@@ -47,8 +47,9 @@ import Wire
     let ended = Guarded<ContinuousClock.Instant?>(nil)
     bench.serve { socket in
       try? socket.write(Array("bye".utf8), by: .patient)
-      socket.close()
+      // Before it ends, or the client could have seen that sooner than it is written down.
       ended.with { $0 = .now }
+      socket.close()
     }
     let client = try ends.client()
 
