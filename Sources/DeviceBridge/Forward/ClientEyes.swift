@@ -15,15 +15,16 @@ final class ClientEyes {
   private static let errorMessage: UInt16 = 2
   private static let headerSize = 16
   private static let inodeOffset = headerSize + 68
-  private var fd: Int32 = -1
+  private let fd: Int32
+
+  init() { fd = socket(Self.family, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), Self.sockDiag) }
 
   deinit { if fd >= 0 { close(fd) } }
 
   /// - Parameter client: this side of the client's TCP connection.
   func look(_ client: Socket) -> ClientPresence {
-    guard let request = Self.request(client) else { return .unknown }
-    if fd < 0 { fd = socket(Self.family, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), Self.sockDiag) }
-    guard fd >= 0, send(fd, request, request.count, 0) == request.count else { return .unknown }
+    guard fd >= 0, let request = Self.request(client), send(fd, request, request.count, 0) == request.count
+    else { return .unknown }
     var reply = [UInt8](repeating: 0, count: 1024)
     // The kernel answers before send returns.
     let count = recv(fd, &reply, reply.count, Int32(MSG_DONTWAIT))

@@ -17,6 +17,12 @@ struct End {
     self.token = token
   }
 
+  /// A connection that is being made; the handler hears how it goes.
+  init(connectingTo address: SocketAddress, _ poller: Poller, _ handler: @escaping Poller.Handler) throws(StreamError) {
+    socket = try Socket.begin(connectingTo: address)
+    token = try poller.watch(socket.fd, handler)
+  }
+
   func close(_ poller: Poller) {
     poller.forget(token)
     socket.close()

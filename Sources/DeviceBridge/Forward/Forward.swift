@@ -108,10 +108,23 @@ public final class Forward: Sendable {
   }
 
   private static func listener(_ address: SocketAddress) throws(ForwardError) -> Listener {
-    do { return try Listener(address) } catch .system(let code) {
+    do {
+      let listener = try Listener(address)
+      if address.isLoopback { listener.forgoPacing() }
+      return listener
+    } catch .system(let code) {
       throw ForwardError(code, at: address)
     } catch {
       throw ForwardError(error)
     }
+  }
+}
+
+extension Listener {
+  /// Between two processes of one machine there is nothing to pace, and a pacing congestion control (BBR) halves the
+  /// throughput with its timers. Connections inherit this.
+  fileprivate func forgoPacing() {
+    let name = "reno"
+    _ = name.withCString { setsockopt(fd, Int32(IPPROTO_TCP), TCP_CONGESTION, $0, socklen_t(name.utf8.count)) }
   }
 }

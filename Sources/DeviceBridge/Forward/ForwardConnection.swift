@@ -55,12 +55,11 @@ final class ForwardConnection: Alarmed {
     deviceID = phone.deviceID
     hasTurn = true
     loop.turns -= 1
-    let exchange = MuxExchange(Mux.request(for: phone, port: port), to: loop.targets, poller: loop.poller) {
-      [unowned self] in take($0)
-    }
+    let message = loop.desk.request(for: phone, port: port)
+    let exchange = MuxExchange(message, to: loop.targets, poller: loop.poller) { [unowned self] in take($0) }
     stage = .asking(exchange)
     loop.alarms.set(self, at: min(deadline, .after(MuxPatience.turn)))
-    exchange.begin()
+    exchange.begin(over: loop.spare.take())
   }
 
   /// The client sees a reset, which it never takes for the phone's answer.
@@ -131,7 +130,7 @@ final class ForwardConnection: Alarmed {
   private func take(_ outcome: MuxExchange.Outcome) {
     giveTurn()
     switch outcome {
-    case .reply(let reply, let socket, let token): take(reply, End(socket, token))
+    case .reply(let reply, let phone): take(reply, phone)
     case .busy(let failure): tryAgain(after: failure)
     case .failed(let failure):
       // Where the daemon has just gone, whether it comes back is found out already.
@@ -148,12 +147,12 @@ final class ForwardConnection: Alarmed {
     loop.alarms.set(self, at: min(deadline, .after(MuxPatience.pause)))
   }
 
-  private func take(_ reply: Plist, _ phone: End) {
+  private func take(_ reply: [UInt8], _ phone: End) {
     // First the daemon's news: the number may have become another phone's, and then not one byte goes there.
     loop.follower.catchUp()
     let isCurrent = loop.follower.deviceID == deviceID
     do throws(PhoneError) {
-      try Mux.judge(reply, of: loop.udid, port: port, at: loop.mux)
+      try loop.desk.judge(reply, port: port)
       if isCurrent { return start(phone) }
       phone.close(loop.poller)
       wait()

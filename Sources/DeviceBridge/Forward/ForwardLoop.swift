@@ -21,9 +21,11 @@ final class ForwardLoop {
   let limits: Forward.Limits
   let poller: Poller
   let alarms = Alarms()
-  let pipes = PipeStore()
+  let pipes: PipeStore
   let eyes = ClientEyes()
   let follower: PhoneFollower
+  let desk: ConnectDesk
+  let spare: SpareLine
   /// How many more may ask the daemon now.
   var turns = MuxPatience.atOnce
   private let report: (Forward.Event) -> Void
@@ -46,6 +48,9 @@ final class ForwardLoop {
     doors = plan.doors.map { Door(listener: $0.listener, port: $0.port) }
     grievances = Grievances(spacing: plan.limits.spacing)
     poller = try Poller()
+    pipes = try PipeStore()
+    desk = ConnectDesk(udid, at: mux)
+    spare = SpareLine(to: targets, poller: poller)
     follower = PhoneFollower(udid, mux: mux, targets: targets, poller: poller, alarms: alarms)
     _ = try poller.watchInput(waker.fd) { [unowned self] _ in isStopped = true }
   }
@@ -62,7 +67,10 @@ final class ForwardLoop {
       busy = []
       for connection in turn { connection.move() }
       serve()
+      // While nobody waits for the daemon.
+      if follower.deviceID != nil, turns == MuxPatience.atOnce { spare.prepare() }
     }
+    spare.drop()
     follower.end()
     for connection in connections.values { connection.close(reset: true) }
     for door in doors { door.listener.close() }

@@ -5,8 +5,8 @@ import Wire
 /// One request to the daemon and its first reply, on a poller's thread: begun, told of events, never waiting.
 final class MuxExchange {
   enum Outcome {
-    /// The reply; the connection goes on, and its events are to be handed to somebody.
-    case reply(Plist, Socket, Poller.Token)
+    /// The reply's payload; the connection goes on, and its events are to be handed to somebody.
+    case reply([UInt8], End)
     /// The daemon's backlog is full, or it hung up before a word: worth another try.
     case busy(MuxFailure)
     case failed(MuxFailure)
@@ -16,42 +16,52 @@ final class MuxExchange {
   private let message: [UInt8]
   private let report: (Outcome) -> Void
   private var targets: ArraySlice<SocketAddress>
-  private var connection: (socket: Socket, token: Poller.Token)?
+  private var connection: End?
   private var isConnected = false
   private var sent = 0
   private var inbox = MuxInbox()
 
-  /// - Parameter report: called once, perhaps before `begin` returns, and not after `end`.
-  init(
-    _ request: [String: Plist], to targets: [SocketAddress], poller: Poller, report: @escaping (Outcome) -> Void
-  ) {
+  /// - Parameters:
+  ///   - message: the whole request, as `message(_:)` makes it.
+  ///   - report: called once, perhaps before `begin` returns, and not after `end`.
+  init(_ message: [UInt8], to targets: [SocketAddress], poller: Poller, report: @escaping (Outcome) -> Void) {
+    self.message = message
     self.targets = targets[...]
     self.poller = poller
     self.report = report
-    message = MuxFrame(.dictionary(MuxCall.signed(request)), tag: 1).bytes
   }
 
-  func begin() { tryNext(otherwise: .failed(.nonsense("no address is known for it"))) }
+  static func message(_ request: [String: Plist]) -> [UInt8] {
+    MuxFrame(.dictionary(MuxCall.signed(request)), tag: 1).bytes
+  }
+
+  /// - Parameter line: a connection to the daemon that is there already; a fresh one is made where it turns out to have
+  ///   ended.
+  func begin(over line: End? = nil) {
+    guard let line else { return tryNext(otherwise: .failed(.nonsense("no address is known for it"))) }
+    connection = line
+    isConnected = true
+    poller.hand(line.token) { [weak self] in self?.note($0) }
+    do throws(MuxFailure) {
+      try send(on: line.socket)
+    } catch {
+      begin()
+    }
+  }
 
   /// Ends it without a report.
   func end() {
-    guard let (socket, token) = connection else { return }
+    connection?.close(poller)
     connection = nil
-    poller.forget(token)
-    socket.close()
   }
 
   private func tryNext(otherwise failure: Outcome) {
     end()
     guard let target = targets.popFirst() else { return report(failure) }
+    sent = 0
     do throws(StreamError) {
-      let socket = try Socket.begin(connectingTo: target)
-      do throws(StreamError) {
-        connection = (socket, try poller.watch(socket.fd) { [weak self] in self?.note($0) })
-      } catch {
-        socket.close()
-        throw error
-      }
+      let line = try End(connectingTo: target, poller) { [weak self] in self?.note($0) }
+      connection = line
       isConnected = false
       // A UNIX socket is connected by now, and takes the request at once.
       if case .unix = target { goOn() }
@@ -65,12 +75,12 @@ final class MuxExchange {
   }
 
   private func goOn() {
-    guard let (socket, token) = connection else { return }
+    guard let line = connection else { return }
     do throws(MuxFailure) {
-      try send(on: socket)
-      guard sent == message.count, let reply = try inbox.next(on: socket) else { return }
+      try send(on: line.socket)
+      guard sent == message.count, let reply = try inbox.next(on: line.socket) else { return }
       connection = nil
-      report(.reply(reply, socket, token))
+      report(.reply(reply, line))
     } catch .stream(.closed) {
       end()
       report(.busy(.stream(.closed)))

@@ -1,8 +1,8 @@
 import Transport
 import Wire
 
-/// Messages of the daemon as they come in, without waiting; never reads beyond the message at hand, since a phone's
-/// bytes may follow it.
+/// Messages of the daemon as they come in, each as its payload, without waiting; never reads beyond the message at hand,
+/// since a phone's bytes may follow it.
 struct MuxInbox {
   /// The daemon's own limit for messages; only lists of phones are longer.
   private static let limit = 0x10000
@@ -10,7 +10,7 @@ struct MuxInbox {
   private var payloadSize: Int?
 
   /// The next message; nil when it is not whole yet.
-  mutating func next(on socket: Socket) throws(MuxFailure) -> Plist? {
+  mutating func next(on socket: Socket) throws(MuxFailure) -> [UInt8]? {
     while true {
       let wanted = payloadSize ?? MuxFrame.headerSize
       if bytes.count < wanted {
@@ -18,16 +18,20 @@ struct MuxInbox {
         bytes += part
         continue
       }
-      defer { bytes = [] }
-      if payloadSize == nil {
-        do throws(FrameError) { payloadSize = try MuxFrame.header(bytes, limit: Self.limit).payloadSize } catch {
-          throw .nonsense(error.sentence)
-        }
-      } else {
+      let whole = bytes
+      bytes = []
+      if payloadSize != nil {
         payloadSize = nil
-        do throws(PlistError) { return try Plist(parsing: bytes) } catch { throw .nonsense(error.sentence) }
+        return whole
+      }
+      do throws(FrameError) { payloadSize = try MuxFrame.header(whole, limit: Self.limit).payloadSize } catch {
+        throw .nonsense(error.sentence)
       }
     }
+  }
+
+  static func plist(_ payload: [UInt8]) throws(MuxFailure) -> Plist {
+    do throws(PlistError) { return try Plist(parsing: payload) } catch { throw .nonsense(error.sentence) }
   }
 
   private static func read(_ count: Int, on socket: Socket) throws(MuxFailure) -> [UInt8]? {

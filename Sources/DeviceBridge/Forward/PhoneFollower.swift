@@ -25,7 +25,7 @@ final class PhoneFollower: Alarmed {
   private enum Stage {
     case pausing
     case asking(MuxExchange)
-    case listening(Socket, Poller.Token, settled: Bool)
+    case listening(End, settled: Bool)
     case ended
   }
 
@@ -54,7 +54,8 @@ final class PhoneFollower: Alarmed {
   var deviceID: Int? { if case .here(let phone) = sight { phone.deviceID } else { nil } }
 
   func begin() {
-    let exchange = MuxExchange(["MessageType": "Listen"], to: targets, poller: poller) { [weak self] in self?.take($0) }
+    let message = MuxExchange.message(["MessageType": "Listen"])
+    let exchange = MuxExchange(message, to: targets, poller: poller) { [weak self] in self?.take($0) }
     stage = .asking(exchange)
     alarms.set(self, at: .after(Self.replyTime))
     exchange.begin()
@@ -69,21 +70,25 @@ final class PhoneFollower: Alarmed {
 
   /// Reads what the daemon has told and nobody has read yet.
   func catchUp() {
-    guard case .listening(let socket, _, _) = stage else { return }
+    guard case .listening(let line, _) = stage else { return }
     do throws(MuxFailure) {
-      while let event = try inbox.next(on: socket) { note(event) }
+      var hasNews = false
+      while let event = try inbox.next(on: line.socket) {
+        note(try MuxInbox.plist(event))
+        hasNews = true
+      }
+      if hasNews { look() }
     } catch {
       lose(error)
     }
-    look()
   }
 
   func alarm() {
     switch stage {
     case .pausing: begin()
     case .asking: lose(.stream(.timedOut))
-    case .listening(let socket, let token, _):
-      stage = .listening(socket, token, settled: true)
+    case .listening(let line, _):
+      stage = .listening(line, settled: true)
       failures = 0
       look()
     case .ended: break
@@ -92,10 +97,12 @@ final class PhoneFollower: Alarmed {
 
   private func take(_ outcome: MuxExchange.Outcome) {
     switch outcome {
-    case .reply(let reply, let socket, let token):
-      stage = .listening(socket, token, settled: false)
-      guard reply["Number"]?.int == 0 else { return lose(.nonsense("it refuses to report changes")) }
-      poller.hand(token) { [weak self] _ in self?.catchUp() }
+    case .reply(let reply, let line):
+      stage = .listening(line, settled: false)
+      guard (try? MuxInbox.plist(reply))?["Number"]?.int == 0 else {
+        return lose(.nonsense("it refuses to report changes"))
+      }
+      poller.hand(line.token) { [weak self] _ in self?.catchUp() }
       alarms.set(self, at: .after(Self.settlingTime))
       see(.looking)
       catchUp()
@@ -118,7 +125,7 @@ final class PhoneFollower: Alarmed {
 
   /// Where the phone is, by what the daemon has told so far.
   private func look() {
-    guard case .listening(_, _, let settled) = stage else { return }
+    guard case .listening(_, let settled) = stage else { return }
     if let phone = ListedPhone.folding(entries).first(where: { $0.udid == udid }), phone.transport == .usb {
       see(.here(phone))
     } else if settled || sight != .looking {
@@ -139,9 +146,7 @@ final class PhoneFollower: Alarmed {
   private func leave() {
     switch stage {
     case .asking(let exchange): exchange.end()
-    case .listening(let socket, let token, _):
-      poller.forget(token)
-      socket.close()
+    case .listening(let line, _): line.close(poller)
     case .pausing, .ended: break
     }
     entries = []

@@ -4,8 +4,8 @@ import Transport
 
 /// A kernel pipe through which bytes go from one descriptor to another without being copied into this process.
 final class Pipe {
-  /// How much one call moves at most: a pipe's usual size is sixteen pages, this one has four times as many.
-  static let size = 256 << 10
+  /// How much one call moves at most: twice a pipe's usual size. More moves no faster.
+  static let size = 128 << 10
   private static let setSize: Int32 = 1031
   private static let moveNow: UInt32 = 1 | 2
 
@@ -57,18 +57,20 @@ final class Pipe {
   }
 }
 
-/// Empty pipes, kept for the next who needs one: bytes are in a pipe only while the far end takes none, so one pipe
+/// An empty pipe, kept for the next who needs one: bytes stay in a pipe only while the far end takes none, so one pipe
 /// serves nearly all connections.
 final class PipeStore {
-  private static let spare = 8
-  private var pipes: [Pipe] = []
+  private var spare: Pipe?
+
+  init() throws(StreamError) { spare = try Pipe() }
 
   func take() throws(StreamError) -> Pipe {
-    if let pipe = pipes.popLast() { return pipe }
+    defer { spare = nil }
+    if let spare { return spare }
     return try Pipe()
   }
 
   func giveBack(_ pipe: Pipe) {
-    if pipe.held == 0, pipes.count < Self.spare { pipes.append(pipe) }
+    if pipe.held == 0, spare == nil { spare = pipe }
   }
 }

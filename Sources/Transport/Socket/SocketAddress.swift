@@ -16,6 +16,14 @@ public enum SocketAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether only processes of this machine can reach it.
+  public var isLoopback: Bool {
+    switch self {
+    case .unix: true
+    case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+  }
+
   /// Whether the text is an IPv4 or IPv6 address in numbers.
   public static func isNumeric(_ host: String) -> Bool {
     var bytes = in6_addr()

@@ -126,7 +126,7 @@ struct ForwardPlan: Equatable {
   }
 
   /// Only this machine's own processes can reach it.
-  var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+  var isLoopback: Bool { SocketAddress.tcp(host: host, port: 0).isLoopback }
 
   private static func port(_ text: String) -> Forward.Port? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -92,3 +92,45 @@ import Wire
     #expect(sleeper.rings == 0)
   }
 }
+
+@Suite struct `the line to the daemon that is kept ready` {
+  private let folder: Folder
+  private let daemon: Listener
+  private let poller: Poller
+  private let spare: SpareLine
+
+  init() throws {
+    folder = try Folder()
+    let address = SocketAddress.unix(path: "\(folder.path)/mux")
+    daemon = try Listener(address)
+    poller = try Poller()
+    spare = SpareLine(to: [address], poller: poller)
+  }
+
+  @Test func `is there for one client, and made anew for the next`() throws {
+    spare.prepare()
+    let first = try #require(spare.take())
+    #expect(spare.take() == nil)
+
+    spare.prepare()
+    let second = try #require(spare.take())
+
+    #expect(first.token != second.token)
+    for line in [first, second] { line.close(poller) }
+    daemon.close()
+  }
+
+  @Test func `is not made again and again for a daemon that ends it`() throws {
+    spare.prepare()
+    try #require(daemon.accept()).close()
+    poller.wait(until: .patient)
+
+    spare.prepare()
+    #expect(spare.take() == nil)
+
+    // Now somebody has asked.
+    spare.prepare()
+    #expect(spare.take() != nil)
+    daemon.close()
+  }
+}
