@@ -38,10 +38,13 @@ actor Emitter {
       event.step = mask(event.step)
       event.expected = event.expected.map { mask($0) }
       event.came = event.came.map { mask($0) }
+      event.exchanges = event.exchanges.map(masked)
       return .stepFinished(event)
     case .scenarioFinished(var event):
       event.message = event.message.map { mask($0) }
       event.notUndone = event.notUndone.map { mask($0) }
+      event.exchanges = event.exchanges.map(masked)
+      event.log = event.log.map { mask($0) }
       return .scenarioFinished(event)
     case .runStarted(var event):
       event.label = event.label.map { mask($0) }
@@ -49,5 +52,12 @@ actor Emitter {
       return .runStarted(event)
     case .scenarioStarted, .runFinished: return happening
     }
+  }
+
+  private func masked(_ exchange: Exchange) -> Exchange {
+    var exchange = exchange
+    exchange.request = mask(exchange.request)
+    exchange.answer = mask(exchange.answer)
+    return exchange
   }
 }

@@ -70,6 +70,10 @@ public struct StepFinished: Equatable, Sendable {
   public var seconds: Double
   public var expected: String?
   public var came: String?
+  /// The door's part in it; like all that only reports show, no key of the stream.
+  public var exchanges: [Exchange] = []
+  /// Exchanges that are not among them, after the first ones.
+  public var exchangesLeftOut = 0
 }
 
 public struct ScenarioFinished: Equatable, Sendable {
@@ -89,6 +93,10 @@ public struct ScenarioFinished: Equatable, Sendable {
   public var line: Int
   /// What may still be as the scenario arranged it, and why; `message` says it too, and so it is no key of its own.
   public var notUndone: String?
+  /// Those that belong to no step, such as what the undo read.
+  public var exchanges: [Exchange] = []
+  /// The phone's log around what did not hold; empty where it was not kept or everything held.
+  public var log: [String] = []
 }
 
 public struct RunFinished: Equatable, Sendable {

@@ -33,13 +33,17 @@ struct BodyRun: Sendable {
   func run(ios: String?) async {
     let claim = link == nil ? .unneeded : await options.claim(body)
     defer { if case .taken(let lease) = claim { lease.release() } }
+    let diary = options.keepsLog ? link.flatMap(PhoneDiary.init) : nil
+    await diary?.start()
+    defer { diary?.stop() }
     for scenario in scenarios {
       if Task.isCancelled { break }
       await emitter(
         .scenarioStarted(
           ScenarioStarted(body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1)))
       let began = options.clock.now
-      let judgement = await judge(scenario, ios: ios, claim)
+      diary?.begin()
+      let (judgement, exchanges) = await judge(scenario, ios: ios, claim, diary)
       let verdict = Self.verdict(judgement, scenario.quarantine, body, options.today)
       await emitter(
         .scenarioFinished(
@@ -47,32 +51,40 @@ struct BodyRun: Sendable {
             body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1, verdict: verdict.word,
             seconds: (options.clock.now - began).roundedSeconds,
             recoverySeconds: judgement.recovery?.roundedSeconds, message: verdict.message, file: scenario.file,
-            line: judgement.line ?? scenario.line, notUndone: judgement.notUndone)))
+            line: judgement.line ?? scenario.line, notUndone: judgement.notUndone,
+            exchanges: exchanges, log: diary?.excerpt() ?? [])))
     }
     link?.close()
   }
 
-  private func judge(_ scenario: Scenario, ios: String?, _ claim: PhoneClaim) async -> Judgement {
+  /// - Returns: the exchanges are those that no step has reported.
+  private func judge(
+    _ scenario: Scenario, ios: String?, _ claim: PhoneClaim, _ diary: PhoneDiary?
+  ) async -> (Judgement, [Exchange]) {
     if case .refused(let sentence) = claim {
-      return Judgement(word: .error, message: sentence, line: nil, recovery: nil)
+      return (Judgement(word: .error, message: sentence, line: nil, recovery: nil), [])
     }
     guard let link else {
-      return Judgement(word: .error, message: PhoneError.absent(body.udid).sentence, line: nil, recovery: nil)
+      return (Judgement(word: .error, message: PhoneError.absent(body.udid).sentence, line: nil, recovery: nil), [])
     }
     let token: Secret?
     do throws(Problem) {
       token = try body.door.token(options.files)
     } catch {
-      return Judgement(word: .error, message: "the door's token: \(error)", line: nil, recovery: nil)
+      return (Judgement(word: .error, message: "the door's token: \(error)", line: nil, recovery: nil), [])
     }
     if let token { await emitter.hide(token) }
     let scene = Scene(
       scenario: scenario, body: body, link: link, ios: ios, token: token, clock: options.clock, lab: lab,
       attendant: options.attendant)
     let attempt = Attempt(scene) { [body, emitter] step, result, took in
-      await emitter(.stepFinished(Self.event(step, result, took, scenario, body)))
+      if !result.isHeld { diary?.mark() }
+      var event = Self.event(step, result, took, scenario, body)
+      (event.exchanges, event.exchangesLeftOut) = scene.exchanges.take()
+      await emitter(.stepFinished(event))
     }
-    return await attempt.judgement()
+    let judgement = await attempt.judgement()
+    return (judgement, scene.exchanges.take().exchanges)
   }
 }
 

@@ -27,6 +27,8 @@ public struct ScenarioRun: Sendable {
     public var claim: @Sendable (Body) async -> PhoneClaim = { _ in .unneeded }
     /// What the process will end with, asked once, when the last scenario has ended.
     public var exitCode: @Sendable (VerdictCounts) -> Int32 = { $0.exitCode }
+    /// Whether the phones' logs are read along, for what reports show around a failure.
+    public var keepsLog = false
     /// Values that no event may show, the door's tokens aside, which are taken out anyway.
     public var secrets: [Secret] = []
 

@@ -13,6 +13,8 @@ final class Scene: Sendable {
   let attendant: (any Operator)?
   /// Read once for the scenario; sent, never shown.
   let token: Secret?
+  /// What was asked of the door, for the reports.
+  let exchanges: ExchangeLog
   private let version: Guarded<String?>
 
   init(
@@ -26,6 +28,7 @@ final class Scene: Sendable {
     self.clock = clock
     self.lab = lab
     self.attendant = attendant
+    exchanges = ExchangeLog(clock)
     version = Guarded(ios)
   }
 
@@ -58,7 +61,9 @@ extension Scene {
       body: Array((step.body.map { Placeholders.fill($0, texts) } ?? "").utf8), token: sent(step.token),
       deadline: clock.deadline(after: limit))
     guard let answer = await unlessCancelled({ [link] in await link.request(request) }) else { return nil }
-    return (answer.ending, clock.span(ofHost: answer.took))
+    let took = clock.span(ofHost: answer.took)
+    exchanges.note(request, answer.ending, took: took)
+    return (answer.ending, took)
   }
 
   /// Calls one of docs/door.md's requests by name.

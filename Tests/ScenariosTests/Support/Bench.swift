@@ -58,11 +58,13 @@ final class Bench: Sendable {
 
   /// Runs scenarios and returns what came of it.
   func run(
-    _ scenarios: [Scenario], on bodies: [Body], _ look: @escaping @Sendable (RunEvent) -> Void = { _ in }
+    _ scenarios: [Scenario], on bodies: [Body], keepsLog: Bool = false,
+    _ look: @escaping @Sendable (RunEvent) -> Void = { _ in }
   ) async -> Seen {
     let events = Guarded<[RunEvent]>([])
     var options = ScenarioRun.Options(number: 1, version: "test")
     options.clock = Scenarios.ScaledClock(scale: scale)
+    options.keepsLog = keepsLog
     let token = token
     options.files = Files(exists: { _ in true }, read: { _, _ throws(Problem) in Array((token ?? "").utf8) })
     let run = ScenarioRun(
