@@ -52,7 +52,7 @@ let package = Package(
     library("CLinux", nil, "libc6-dev"),
   ]
     + room("Wire", over: ["CPlist", "CHTTPParser"])
-    + room("Transport", over: ["Wire", "COpenSSL", "CNGHTTP2", "CTunnel"])
+    + room("Transport", over: ["Wire", "COpenSSL", "CNGHTTP2", "CTunnel", "CLinux"])
     + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL", "CZlib"])
     + room(
       "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux"],
