@@ -19,6 +19,12 @@ public struct PhonePreset: Equatable, Sendable {
   /// The version's first number.
   public var major: Int { Int(ios.prefix { $0 != "." }) ?? 0 }
 
+  /// Whether the version is that one or a later one.
+  public func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
+    let own = Self.numbers(ios)
+    return own.major > major || own.major == major && own.minor >= minor
+  }
+
   /// A12 and later chips give the hyphenated identifier; older ones forty lower-case digits.
   public var hasHyphenatedUDID: Bool { chipID >= 0x8020 }
 
@@ -46,8 +52,28 @@ public struct PhonePreset: Equatable, Sendable {
       firmware: "iBoot-13822.42.2", basebandVersion: "2.20.00"),
   ]
 
+  /// Versions with manners of their own, for whoever asks for them by name; no fleet has them otherwise.
+  public static let further: [PhonePreset] = [
+    // Its tunnel is not lockdown's to start; that came with 17.4.
+    PhonePreset(
+      ios: "17.0", build: "21A329", productType: "iPhone15,2", hardwareModel: "D73AP", platform: "t8120",
+      chipID: 0x8120, boardID: 12, architecture: "arm64e", modelNumber: "MQ1C3", marketingName: "iPhone 14 Pro",
+      firmware: "iBoot-10151.1.1", basebandVersion: "2.00.01"),
+    // Remembers the UUID of its host. The build is assumed.
+    PhonePreset(
+      ios: "27.2", build: "24C100", productType: "iPhone17,3", hardwareModel: "D47AP", platform: "t8140",
+      chipID: 0x8140, boardID: 4, architecture: "arm64e", modelNumber: "MYAP3", marketingName: "iPhone 16",
+      firmware: "iBoot-15000.60.1", basebandVersion: "3.00.00"),
+  ]
+
   /// The preset of that version, or of that major version when only it is given.
   public static func named(_ version: String) -> PhonePreset? {
-    all.first { $0.ios == version } ?? all.first { String($0.major) == version }
+    let known = all + further
+    return known.first { $0.ios == version } ?? known.first { String($0.major) == version }
+  }
+
+  private static func numbers(_ version: String) -> (major: Int, minor: Int) {
+    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
+    return (numbers.first ?? 0, numbers.count > 1 ? numbers[1] : 0)
   }
 }

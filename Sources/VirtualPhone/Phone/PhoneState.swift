@@ -17,6 +17,7 @@ public struct PhoneState: Sendable {
   /// Hosts that the phone trusts, by HostID.
   var pairings: [String: Pairing] = [:]
   public var developerImageMounted = false
+  var personalization = Personalization()
   /// Only asked for from iOS 16 on.
   public var developerMode = true
   public var battery = Battery()

@@ -47,7 +47,7 @@ public final class VirtualPhone: Sendable {
     self.timers = timers
     var start = PhoneState(name: identity.name)
     // Phones whose launches need the developer image start with it, so that a launch works at once.
-    start.developerImageMounted = preset.major < 17
+    start.developerImageMounted = preset.major < 17 || preset.isAtLeast(17, 4)
     let state = Guarded(start)
     self.state = state
     let surroundings = AppSurroundings(

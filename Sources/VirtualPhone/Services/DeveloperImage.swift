@@ -13,9 +13,15 @@ struct DeveloperImage: Equatable, Sendable {
   let signature: [UInt8]
   /// Major and minor version of iOS, where the image says it.
   let version: [Int]?
+  /// SHA-384 of a personalised image: what its ticket vouches for.
+  let digest: [UInt8]?
+
+  /// The type of images from iOS 17 on.
+  static let personalized = "Personalized"
 
   /// - Parameter head: the image's first bytes.
-  init(type: String, signature: [UInt8], head: [UInt8]) {
+  init(type: String, signature: [UInt8], head: [UInt8], digest: [UInt8]? = nil) {
+    self.digest = digest
     self.type = type
     self.signature = signature
     let line = String(decoding: head.prefix(Self.headSize).prefix { $0 != 0x0A && $0 != 0 }, as: UTF8.self)

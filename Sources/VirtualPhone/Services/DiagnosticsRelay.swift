@@ -104,10 +104,3 @@ struct DiagnosticsRelay: DeviceService {
     ]
   }
 }
-
-extension PhonePreset {
-  func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
-    let parts = ios.split(separator: ".").map { Int($0) ?? 0 }
-    return (parts.first ?? 0, parts.count > 1 ? parts[1] : 0) >= (major, minor)
-  }
-}

@@ -30,8 +30,11 @@ struct ImageMounter: DeviceService {
       case "QueryPersonalizationIdentifiers" where phone.preset.major >= 17:
         connection.send(["PersonalizationIdentifiers": phone.personalizationIdentifiers])
       case "QueryPersonalizationManifest" where phone.preset.major >= 17:
-        refuse(connection, "InternalError", "There is no personalization manifest for this image")
-      case "RollPersonalizationNonce" where phone.preset.major >= 17: connection.send(["Status": "Complete"])
+        guard sendManifest(request, connection) else { return }
+      case "RollPersonalizationNonce" where phone.preset.major >= 17:
+        phone.state.with { $0.personalization.roll() }
+        phone.record("personalization-nonce-rolled")
+        connection.send(["Status": "Complete"])
       case "Hangup":
         connection.send(["Goodbye": true])
         return
@@ -47,8 +50,23 @@ struct ImageMounter: DeviceService {
     case .present: return ["ImagePresent": .boolean(isThere), "Status": "Complete"]
     case .single where isThere: return ["ImageSignature": .data(phone.imageSignature), "Status": "Complete"]
     case .array where isThere: return ["ImageSignature": [.data(phone.imageSignature)], "Status": "Complete"]
-    case .single, .array: return ["Status": "Complete"]
+    case .unsigned where isThere: return ["ImageSignature": [], "Status": "Complete"]
+    case .single, .array, .unsigned: return ["Status": "Complete"]
     }
+  }
+
+  /// The ticket with which the phone has mounted this very image before.
+  ///
+  /// - Returns: whether the connection goes on: where there is none, the phone ends it.
+  private func sendManifest(_ request: Plist, _ connection: ServiceConnection) -> Bool {
+    let image = request["ImageSignature"]?.bytes ?? []
+    let ticket = connection.phone.state.with { $0.personalization.ticket(for: image) }
+    connection.phone.record("personalization-manifest-asked", ["known": .boolean(ticket != nil)])
+    guard let ticket else {
+      refuse(connection, "InternalError", "There is no personalization manifest for this image")
+      return false
+    }
+    return connection.send(["ImageSignature": .data(ticket)])
   }
 
   /// - Returns: nil when the host has gone or what it claims is out of bounds.
@@ -62,16 +80,19 @@ struct ImageMounter: DeviceService {
       return nil
     }
     guard connection.send(["Status": "ReceiveBytesAck"]) else { return nil }
+    let type = request["ImageType"]?.string ?? ""
+    let digest = type == DeveloperImage.personalized ? SHA384() : nil
     var left = size
     var head: [UInt8] = []
     while left > 0 {
       guard let part = try? connection.stream.read(max: min(left, 1 << 18), by: .after(.seconds(60))), !part.isEmpty
       else { return nil }
       left -= part.count
+      digest?.add(part)
       if head.count < DeveloperImage.headSize { head += part.prefix(DeveloperImage.headSize) }
     }
     let image = DeveloperImage(
-      type: request["ImageType"]?.string ?? "", signature: request["ImageSignature"]?.bytes ?? [], head: head)
+      type: type, signature: request["ImageSignature"]?.bytes ?? [], head: head, digest: digest?.finish())
     connection.phone.record(
       "image-received",
       [
@@ -124,7 +145,14 @@ struct ImageMounter: DeviceService {
     guard upload.signature == signature else {
       return refuse(connection, "ImageMountFailed", "The signature is not that of the image")
     }
-    guard upload.fits(phone.preset.ios) else {
+    if let digest = upload.digest {
+      let trustCache = request["ImageTrustCache"]?.bytes ?? []
+      if let refusal = phone.refusal(of: signature, image: digest, trustCache: trustCache) {
+        phone.record("image-ticket-refused", ["because": .string(refusal)])
+        return refuse(connection, "ImageMountFailed", refusal)
+      }
+      phone.state.with { $0.personalization.keep(signature, for: digest) }
+    } else if !upload.fits(phone.preset.ios) {
       return refuse(connection, "ImageMountFailed", "The image is not for iOS \(phone.preset.ios)")
     }
     phone.rules.with { $0.mount.signature = signature }
@@ -156,27 +184,18 @@ struct ImageMounter: DeviceService {
 
 extension VirtualPhone {
   var isImageMounted: Bool { state.with { $0.developerImageMounted } }
-  var imageType: String { preset.major >= 17 ? "Personalized" : "Developer" }
+  var imageType: String { preset.major >= 17 ? DeveloperImage.personalized : "Developer" }
   var imagePath: String { preset.major >= 17 ? "/System/Developer" : "/Developer" }
   /// Of the image that is mounted; one that was there before the host came has one too.
   fileprivate var imageSignature: [UInt8] {
     rules.with { $0.mount.signature } ?? [UInt8](repeating: 0x5A, count: 128)
   }
-  fileprivate var personalizationNonce: [UInt8] {
-    (0..<32).map { UInt8(truncatingIfNeeded: identity.ecid >> ($0 % 8)) }
-  }
-
-  fileprivate var personalizationIdentifiers: Plist {
-    [
-      "BoardId": .integer(Int64(preset.boardID)), "ChipID": .integer(Int64(preset.chipID)), "SecurityDomain": 1,
-      "UniqueChipID": .integer(Int64(bitPattern: identity.ecid)),
-    ]
-  }
-
   fileprivate var mountedImage: Plist {
-    [
+    var entry: [String: Plist] = [
       "DeviceNode": "/dev/disk2s1", "DiskImageType": .string(imageType), "ImageSignature": .data(imageSignature),
       "IsMounted": true, "MountPath": .string(imagePath),
     ]
+    if preset.major >= 17 { entry["PersonalizedImageType"] = "DeveloperDiskImage" }
+    return .dictionary(entry)
   }
 }

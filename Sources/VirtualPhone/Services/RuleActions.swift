@@ -24,7 +24,7 @@ enum RuleActions {
     AppActions.action(
       "mount-fault",
       "the mounting of an image goes wrong: reply=\(words(Mounting.Reply.self)), detail=TEXT; lookup=array|single|"
-        + "present, how the phone says that an image is there; reply=none ends it",
+        + "present|unsigned, how the phone says that an image is there; reply=none ends it",
       ["reply", "detail", "lookup"]
     ) { phone, values throws(ActionError) in
       let lookup = try values.choice("lookup", Mounting.Lookup.self, else: .array)

@@ -32,6 +32,10 @@ struct ServiceRules: Sendable {
       case single
       /// `ImagePresent`, as very old phones do.
       case present
+      /// An array without any, although an image is mounted.
+      ///
+      /// - Source: seen on 27.0 by pymobiledevice3's authors.
+      case unsigned
     }
 
     var reply: Reply?
