@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A listening socket; a UNIX one removes its file when it closes.
@@ -14,9 +15,9 @@ public final class Listener: Sendable {
   ///   - mode: permissions of a UNIX socket's file, such as 0o600; nil leaves them to the umask.
   /// - Throws: `StreamError.system` with bind's errno; a dead socket file in the way is replaced, a live one is EADDRINUSE.
   public init(_ address: SocketAddress, backlog: Int32 = 256, mode: UInt32? = nil) throws(StreamError) {
-    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Socket.flags, 0)
     guard fd >= 0 else { throw .system(errno) }
-    socket = Socket(adopting: fd)
+    socket = Socket(made: fd)
     var on: Int32 = 1
     if address.isTCP {
       setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -40,9 +41,9 @@ public final class Listener: Sendable {
   public func accept(by deadline: Deadline = .never) -> Socket? {
     // A UNIX listener that was shut down keeps saying "try again" to a non-blocking accept.
     while !isClosed.with({ $0 }) {
-      let fd = Glibc.accept(socket.fd, nil, nil)
+      let fd = accept4(socket.fd, nil, nil, Socket.flags)
       if fd >= 0 {
-        let accepted = Socket(adopting: fd)
+        let accepted = Socket(made: fd)
         if address.isTCP { accepted.sendWithoutDelay() }
         return accepted
       }
@@ -128,9 +129,9 @@ extension Listener {
   /// - Throws: `StreamError.system`, EMFILE among others; whoever comes then waits in the backlog.
   public func acceptNow() throws(StreamError) -> Socket? {
     while true {
-      let fd = Glibc.accept(socket.fd, nil, nil)
+      let fd = accept4(socket.fd, nil, nil, Socket.flags)
       if fd >= 0 {
-        let accepted = Socket(adopting: fd)
+        let accepted = Socket(made: fd)
         if address.isTCP { accepted.sendWithoutDelay() }
         return accepted
       }

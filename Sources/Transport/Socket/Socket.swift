@@ -14,15 +14,24 @@ public final class Socket: ByteStream {
     _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
   }
 
+  /// A descriptor that the call which made it has made non-blocking and close-on-exec already.
+  init(made fd: Int32) {
+    self.fd = fd
+    descriptor = Guarded(fd)
+  }
+
+  /// For the calls that make descriptors.
+  static let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+
   deinit { close() }
 
   /// Connects to a UNIX or TCP address.
   ///
   /// - Throws: `StreamError.system` with connect's errno, or `.timedOut`.
   public static func connect(to address: SocketAddress, by deadline: Deadline) throws(StreamError) -> Socket {
-    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | flags, 0)
     guard fd >= 0 else { throw .system(errno) }
-    let socket = Socket(adopting: fd)
+    let socket = Socket(made: fd)
     if address.isTCP { socket.sendWithoutDelay() }
     while true {
       let code = address.withSockaddr { Glibc.connect(fd, $0, $1) } == 0 ? 0 : errno
@@ -46,8 +55,8 @@ public final class Socket: ByteStream {
   /// Two sockets connected to each other.
   public static func pair() throws(StreamError) -> (Socket, Socket) {
     var fds: [Int32] = [0, 0]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &fds) == 0 else { throw .system(errno) }
-    return (Socket(adopting: fds[0]), Socket(adopting: fds[1]))
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | flags, 0, &fds) == 0 else { throw .system(errno) }
+    return (Socket(made: fds[0]), Socket(made: fds[1]))
   }
 
   public func read(max: Int, by deadline: Deadline) throws(StreamError) -> [UInt8] {
@@ -150,9 +159,9 @@ extension Socket {
   ///
   /// - Throws: `StreamError.system` with connect's errno: EAGAIN where a UNIX listener's backlog is full.
   public static func begin(connectingTo address: SocketAddress) throws(StreamError) -> Socket {
-    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let fd = Glibc.socket(address.family, Int32(SOCK_STREAM.rawValue) | flags, 0)
     guard fd >= 0 else { throw .system(errno) }
-    let socket = Socket(adopting: fd)
+    let socket = Socket(made: fd)
     if address.isTCP { socket.sendWithoutDelay() }
     guard address.withSockaddr({ Glibc.connect(fd, $0, $1) }) != 0, errno != EINPROGRESS, errno != EINTR
     else { return socket }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// One named OS thread that runs one body and ends with it.
@@ -43,7 +44,8 @@ public final class Worker: Sendable {
       { argument in
         guard let argument else { return nil }
         let box = Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
-        Worker.nameThread(box.name)
+        // The system refuses names of more than fifteen characters.
+        pthread_setname_np(pthread_self(), String(box.name.prefix(15)))
         box.body()
         return nil
       }, box.toOpaque())
@@ -52,57 +54,5 @@ public final class Worker: Sendable {
       box.release()
       body()
     }
-  }
-}
-
-extension Worker {
-  /// Names the calling thread; the libc call for it is hidden from Swift, the kernel's file is not.
-  fileprivate static func nameThread(_ name: String) {
-    let fd = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard fd >= 0 else { return }
-    let bytes = Array(name.utf8.prefix(15))
-    _ = write(fd, bytes, bytes.count)
-    close(fd)
-  }
-}
-
-/// A door for threads: closed until `open`, then open for good.
-public final class Latch: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var isOpen = false
-
-  public init() {
-    pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
-  }
-
-  public func open() {
-    pthread_mutex_lock(mutex)
-    isOpen = true
-    pthread_cond_broadcast(condition)
-    pthread_mutex_unlock(mutex)
-  }
-
-  /// - Returns: whether it opened before the deadline.
-  public func wait(until deadline: Deadline) -> Bool {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    var limit = deadline.timespec
-    while !isOpen {
-      if pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT { return isOpen }
-    }
-    return true
   }
 }

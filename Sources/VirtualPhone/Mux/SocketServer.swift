@@ -1,6 +1,6 @@
 import Transport
 
-/// The listening side of a virtual socket: one thread accepts, one thread serves each connection.
+/// The listening side of a virtual socket: one thread accepts, a thread each serves connections.
 ///
 /// Serves the mux and the control socket alike.
 final class SocketServer: Sendable {
@@ -19,7 +19,7 @@ final class SocketServer: Sendable {
   private let listener: Listener
   private let connections = Guarded(Connections())
   private let allGone = Latch()
-  private let name: String
+  private let crew: Crew
 
   /// - Parameters:
   ///   - name: of the threads.
@@ -27,7 +27,7 @@ final class SocketServer: Sendable {
   init(
     _ name: String, on listener: Listener, serve: @escaping @Sendable (Socket) -> Void
   ) {
-    self.name = name
+    crew = Crew(name: name, stackBytes: Self.stackBytes)
     self.listener = listener
     address = listener.address
     _ = Worker(name: name, stackBytes: Self.stackBytes) { [self] in acceptLoop(serve) }
@@ -46,13 +46,14 @@ final class SocketServer: Sendable {
         socket.close()
         continue
       }
-      _ = Worker(name: name, stackBytes: Self.stackBytes) { [self] in
+      crew.run { [self] in
         serve(socket)
         socket.close()
         forget(socket)
       }
     }
     connections.with { $0.isEnding = true }
+    crew.dismiss()
     openIfGone()
   }
 
