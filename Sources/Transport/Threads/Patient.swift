@@ -1,7 +1,5 @@
-import Transport
-
-/// One answer that may be waited for no longer than said; the first one counts.
-final class Patient<Answer: Sendable>: Sendable {
+/// One answer from a thread to a task, which waits for it no longer than said; the first answer counts.
+public final class Patient<Answer: Sendable>: Sendable {
   private struct State {
     var answer: Answer?
     var waiter: CheckedContinuation<Answer, Never>?
@@ -9,7 +7,9 @@ final class Patient<Answer: Sendable>: Sendable {
   }
   private let state = Guarded(State())
 
-  func give(_ answer: Answer) {
+  public init() {}
+
+  public func give(_ answer: Answer) {
     let (waiter, timer) = state.with { state in
       guard state.answer == nil else { return (nil as CheckedContinuation<Answer, Never>?, nil as Task<Void, Never>?) }
       state.answer = answer
@@ -20,8 +20,10 @@ final class Patient<Answer: Sendable>: Sendable {
     waiter?.resume(returning: answer)
   }
 
+  /// Only one task may wait.
+  ///
   /// - Parameter late: the answer when none has come within the limit.
-  func answer(within limit: Duration, else late: Answer) async -> Answer {
+  public func answer(within limit: Duration, else late: Answer) async -> Answer {
     await withCheckedContinuation { continuation in
       let timer = Task {
         do { try await SuspendingClock().sleep(for: limit) } catch { return }
