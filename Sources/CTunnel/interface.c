@@ -204,3 +204,11 @@ size_t ctunnel_interface_connections(ctunnel_interface *interface) {
   UNLOCK_TCPIP_CORE();
   return count;
 }
+
+bool ctunnel_interface_has_unsent(ctunnel_interface *interface) {
+  LOCK_TCPIP_CORE();
+  struct tcp_pcb *pcb = interface->is_closed ? NULL : bound_to(interface, tcp_active_pcbs);
+  while (pcb && !pcb->unsent && !(pcb->flags & TF_CLOSEPEND)) pcb = bound_to(interface, pcb->next);
+  UNLOCK_TCPIP_CORE();
+  return pcb != NULL;
+}

@@ -62,8 +62,8 @@ static long take(ctunnel_connection *connection, uint8_t *bytes, size_t max) {
   size_t count = inbox_take(&connection->inbox, bytes, max < UINT16_MAX ? max : UINT16_MAX);
   if (count > 0 && connection->pcb) tcp_recved(connection->pcb, (uint16_t)count);
   if (count > 0) return (long)count;
-  if (connection->failure) return connection->failure;
-  return connection->peer_has_ended ? 0 : CTUNNEL_TIMED_OUT;
+  if (connection->peer_has_ended) return 0;
+  return connection->failure ? connection->failure : CTUNNEL_TIMED_OUT;
 }
 
 long ctunnel_read(ctunnel_connection *connection, uint8_t *bytes, size_t max, uint64_t deadline) {

@@ -56,6 +56,8 @@ void ctunnel_interface_finish(ctunnel_interface *interface);
 uint64_t ctunnel_interface_dropped(ctunnel_interface *interface);
 /* Connections in the stack: also those that nobody holds any more and that are saying goodbye. */
 size_t ctunnel_interface_connections(ctunnel_interface *interface);
+/* Whether a connection has something to send that was not sent even once, an end included. */
+bool ctunnel_interface_has_unsent(ctunnel_interface *interface);
 
 /* Zero, or CTUNNEL_UNAVAILABLE; port 0 takes a free one. */
 int ctunnel_listen(ctunnel_interface *interface, uint16_t *port);

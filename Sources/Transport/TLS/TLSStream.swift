@@ -74,16 +74,9 @@ public final class TLSStream: ByteStream, @unchecked Sendable {
           count = Swift.max(Int(got), 0)
         }
       }
-      switch failure {
-      case SSL_ERROR_NONE: return bytes
-      case SSL_ERROR_ZERO_RETURN: return []
-      // Some hosts close without saying so; the end of the stream all the same.
-      case SSL_ERROR_SYSCALL where errno == 0: return []
-      case SSL_ERROR_SSL where ERR_peek_last_error() & 0x7F_FFFF == UInt(SSL_R_UNEXPECTED_EOF_WHILE_READING):
-        ERR_clear_error()
-        return []
-      default: try Self.wait(for: socket, after: failure, by: deadline)
-      }
+      if failure == SSL_ERROR_NONE { return bytes }
+      if Self.isEnd(failure) { return [] }
+      try Self.wait(for: socket, after: failure, by: deadline)
     }
   }
 
@@ -110,14 +103,73 @@ public final class TLSStream: ByteStream, @unchecked Sendable {
 
   public func close() { socket.close() }
 
+  // MARK: - For a thread that waits on many descriptors at once
+
+  public var fd: Int32 { socket.fd }
+
+  /// - Returns: how many bytes came; zero at the end of the stream, nil when there are none yet. Bytes may be waiting
+  ///   here while the descriptor has none, until this has given nil.
+  public func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? {
+    var count: Int32 = 0
+    var failure: Int32 = 0
+    // As a number: the compiler takes the pointer for something that might stay with the session.
+    let place = UInt(bitPattern: buffer.baseAddress)
+    session.with { raw in
+      ERR_clear_error()
+      count = SSL_read(raw, UnsafeMutableRawPointer(bitPattern: place), Int32(clamping: buffer.count))
+      failure = count > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, count)
+    }
+    switch failure {
+    case SSL_ERROR_NONE: return Int(count)
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return nil
+    default:
+      if Self.isEnd(failure) { return 0 }
+      throw Self.error(failure)
+    }
+  }
+
+  /// Writes in a record of its own what fits one.
+  ///
+  /// - Returns: how many of the bytes were taken; zero when the socket is full. The same bytes are offered again then.
+  public func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int {
+    var count: Int32 = 0
+    var failure: Int32 = 0
+    session.with { raw in
+      ERR_clear_error()
+      count = bytes.withUnsafeBytes { SSL_write(raw, $0.baseAddress, Int32(clamping: $0.count)) }
+      failure = count > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, count)
+    }
+    switch failure {
+    case SSL_ERROR_NONE: return Int(count)
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return 0
+    default: throw Self.error(failure)
+    }
+  }
+
+  /// Whether the peer ended; some hosts close without saying so, which is the end of the stream all the same.
+  private static func isEnd(_ failure: Int32) -> Bool {
+    switch failure {
+    case SSL_ERROR_ZERO_RETURN: return true
+    case SSL_ERROR_SYSCALL: return errno == 0
+    case SSL_ERROR_SSL:
+      guard ERR_peek_last_error() & 0x7F_FFFF == UInt(SSL_R_UNEXPECTED_EOF_WHILE_READING) else { return false }
+      ERR_clear_error()
+      return true
+    default: return false
+    }
+  }
+
+  private static func error(_ failure: Int32) -> StreamError {
+    failure == SSL_ERROR_SYSCALL ? .closed : .tls(TLSError.last())
+  }
+
   private static func wait(
     for socket: Socket, after failure: Int32, by deadline: Deadline
   ) throws(StreamError) {
     switch failure {
     case SSL_ERROR_WANT_READ: try socket.wait(for: Int16(POLLIN), by: deadline)
     case SSL_ERROR_WANT_WRITE: try socket.wait(for: Int16(POLLOUT), by: deadline)
-    case SSL_ERROR_SYSCALL: throw .closed
-    default: throw .tls(TLSError.last())
+    default: throw error(failure)
     }
   }
 }

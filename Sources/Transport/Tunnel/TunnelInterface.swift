@@ -84,6 +84,9 @@ public final class TunnelInterface: @unchecked Sendable {
   /// Connections that the stack keeps, with those that still say goodbye.
   public var connections: Int { ctunnel_interface_connections(raw) }
 
+  /// Whether something was written, or ended, that has not left yet.
+  public var hasUnsent: Bool { ctunnel_interface_has_unsent(raw) }
+
   // MARK: - Connections
 
   /// Connects to a port of the peer.
