@@ -124,6 +124,11 @@ final class HTTP2Session {
     try Self.check(code)
   }
 
+  /// Ends a stream with an error's code.
+  func reset(_ stream: Int32, code: UInt32) {
+    nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code)
+  }
+
   /// Frames what was asked so far, as far as the peer's windows let it, before anything that is asked later. The
   /// library by itself puts streams' bytes behind other frames.
   func fixOrder() { makeFrames(upTo: .max) }

@@ -77,6 +77,29 @@ public final class RemoteXPCConnection: Sendable {
     }
   }
 
+  /// The two streams that messages go over.
+  public enum Way: Sendable {
+    /// Requests and pushes.
+    case root
+    case replies
+  }
+
+  /// Puts bytes on a stream as they are, in frames of their own: for an end that is to misbehave.
+  public func put(_ bytes: [UInt8], on way: Way, by deadline: Deadline) throws(RemoteXPCError) {
+    try post(by: deadline) { state throws(RemoteXPCError) in
+      try state.put(bytes, on: way == .root ? RemoteXPCState.root : RemoteXPCState.replies)
+      return 0
+    }
+  }
+
+  /// Ends the first stream with a code of HTTP/2, then the connection: 5 where another connection takes its place.
+  public func cancel(code: UInt32, by deadline: Deadline) {
+    state.with { $0.session.reset(RemoteXPCState.root, code: code) }
+    // Whether the far end still hears it is its own affair.
+    _ = try? drive(by: deadline) { $0.hasWritten ? true : nil }
+    close()
+  }
+
   /// Whether nothing has ended it so far, as far as was read.
   public var isOpen: Bool { state.with { $0.failure == nil && !$0.hasEnded } }
 

@@ -110,6 +110,15 @@ struct RemoteXPCState {
     return number
   }
 
+  /// Queues bytes on a stream, whatever they are.
+  mutating func put(_ bytes: [UInt8], on stream: Int32) throws(RemoteXPCError) {
+    if let failure { throw failure }
+    do throws(HTTP2Error) { try session.send(bytes, on: stream) } catch { throw RemoteXPCError(error) }
+  }
+
+  /// Whether nothing is being written, and nothing waits to be.
+  var hasWritten: Bool { !isWriting }
+
   mutating func await(_ request: UInt64) { requests.updateValue(nil, forKey: request) }
 
   mutating func forget(_ request: UInt64) { requests[request] = nil }
