@@ -13,11 +13,12 @@ extension KioskApp {
   ///
   /// - Parameters:
   ///   - fresh: ends a running one first.
-  ///   - underDebugger: the new process is stopped until the debugger lets it go.
+  ///   - stopped: who has to let the new process go before it runs; nil: nobody.
+  ///   - inFront: false leaves what is in front there; a new process is suspended until it comes forward.
   @discardableResult
   func launch(
     _ bundle: String, arguments: [String] = [], environment: [String: String] = [:], fresh: Bool,
-    underDebugger: Bool = false
+    stopped: AppProcess.Stop? = nil, inFront: Bool = true
   ) -> LaunchOutcome {
     let locked = surroundings.isLocked()
     return model.with { model -> LaunchOutcome in
@@ -30,6 +31,7 @@ extension KioskApp {
       }
       if let running = model.processes[bundle] {
         if !fresh {
+          guard inFront else { return .launched(pid: running.pid) }
           model.front = bundle
           if bundle == settings.bundle {
             if !locked { comeForward(&model) }
@@ -43,22 +45,23 @@ extension KioskApp {
       }
       model.lastPid += 1
       var stops: Set<AppProcess.Stop> = []
-      if locked { stops.insert(.system) }
-      if underDebugger { stops.insert(.debugger) }
+      if locked || !inFront { stops.insert(.system) }
+      if let stopped { stops.insert(stopped) }
       let process = AppProcess(
         pid: model.lastPid, of: app, arguments: arguments, environment: environment, stopped: stops)
       model.processes[bundle] = process
-      model.front = bundle
+      if inFront { model.front = bundle }
       surroundings.note("app-started", ["bundle": .string(bundle), "pid": .integer(Int64(process.pid))])
       if bundle == settings.bundle {
         model.listener = ListenerState(checksBegan: surroundings.clock.now)
-        model.wasAway = false
-        if !locked { comeForward(&model) }
-      } else {
+        model.wasAway = !inFront
+        if !locked, inFront { comeForward(&model) }
+      } else if inFront {
         leaveFront(&model)
       }
       if model.launchFaults[bundle] == .crash { crashSoon(process) }
-      surroundings.log.write("SpringBoard", 34, "Application process state changed for \(bundle): running, foreground")
+      let state = inFront ? "foreground" : "suspended"
+      surroundings.log.write("SpringBoard", 34, "Application process state changed for \(bundle): running, \(state)")
       return .launched(pid: process.pid)
     }
   }

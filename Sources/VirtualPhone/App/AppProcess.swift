@@ -10,6 +10,8 @@ final class AppProcess: Sendable {
     case debugger
     /// The tester has.
     case tester
+    /// The host has, with SIGSTOP or by starting it so.
+    case host
   }
 
   enum End: Equatable, Sendable {
@@ -28,6 +30,8 @@ final class AppProcess: Sendable {
   let pid: Int
   let bundle: String
   let executable: String
+  /// The executable's path on the phone.
+  let path: String
   let arguments: [String]
   let environment: [String: String]
   let started = WallTime.now()
@@ -51,6 +55,7 @@ final class AppProcess: Sendable {
     self.pid = pid
     bundle = app.bundle
     executable = app.executable
+    path = app.executablePath
     self.arguments = arguments
     self.environment = environment
     life = Guarded(Life(stops: stops))

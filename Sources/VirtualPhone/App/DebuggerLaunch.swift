@@ -23,7 +23,7 @@ extension KioskApp {
     _ path: String, _ arguments: [String], _ environment: [String: String]
   ) -> DebuggerLaunch {
     let app = allInstalled.first { path == $0.executablePath || path == $0.path }
-    noteLaunch(app?.bundle ?? path, arguments, environment)
+    note("launch-requested", app?.bundle ?? path, arguments, environment)
     guard let app else { return .refused("NotFound") }
     switch model.with({ $0.launchFaults[app.bundle] })
       ?? (app.isDebuggable ? nil : .refusedLate(LaunchFault.notDebuggable))
@@ -45,7 +45,7 @@ extension KioskApp {
       return .refused("The process could not be started: another one of it was ending")
     case .crash, .collide, nil: break
     }
-    switch launch(app.bundle, arguments: arguments, environment: environment, fresh: true, underDebugger: true) {
+    switch launch(app.bundle, arguments: arguments, environment: environment, fresh: true, stopped: .debugger) {
     case .refused(let text): return .refused(text)
     case .launched(let pid): return process(pid: pid).map { .started($0) } ?? .refused("The process has ended")
     }
@@ -56,17 +56,20 @@ extension KioskApp {
     model.with { $0.processes.values.first { $0.executable == executable } }
   }
 
-  private func noteLaunch(_ name: String, _ arguments: [String], _ environment: [String: String]) {
+  /// Writes what the host wants to start into the journal, the door's token aside.
+  func note(
+    _ event: String, _ name: String, _ arguments: [String], _ environment: [String: String],
+    _ further: [String: JSON] = [:]
+  ) {
     let token = model.with { $0.door.token } ?? ""
     func shown(_ text: String) -> JSON {
       .string(
         token.isEmpty ? text : text.split(separator: token, omittingEmptySubsequences: false).joined(separator: "***"))
     }
-    surroundings.note(
-      "launch-requested",
-      [
-        "app": .string(name), "arguments": .array(arguments.map(shown)),
-        "environment": .object(environment.mapValues(shown)),
-      ])
+    var details = further
+    details["app"] = .string(String(name.prefix(256)))
+    details["arguments"] = .array(arguments.map(shown))
+    details["environment"] = .object(environment.mapValues(shown))
+    surroundings.note(event, details)
   }
 }

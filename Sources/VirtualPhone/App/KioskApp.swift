@@ -90,7 +90,7 @@ public final class KioskApp: Sendable {
   public func resume() {
     model.with { model in
       guard let process = model.processes[settings.bundle] else { return }
-      process.go(on: [.system, .tester, .debugger])
+      process.go(on: [.system, .tester, .debugger, .host])
       if model.front != settings.bundle { limitBackgroundTime(&model) }
       planRescue(&model)
     }

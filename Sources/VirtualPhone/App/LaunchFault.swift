@@ -18,7 +18,7 @@ enum LaunchFault: Equatable, Sendable {
 
 extension LaunchFault {
   static let kinds = [
-    "none", "locked", "not-found", "security", "not-debuggable", "internal", "empty", "silent", "mute", "lost",
+    "none", "locked", "not-found", "security", "busy", "not-debuggable", "internal", "empty", "silent", "mute", "lost",
     "crash", "collide", "text",
   ]
 
@@ -34,6 +34,7 @@ extension LaunchFault {
       self = .refused(
         "Unable to launch \(bundle) because it has an invalid code signature, inadequate entitlements or its profile has "
           + "not been explicitly trusted by the user. (Security)")
+    case "busy": self = .refused("Busy")
     case "not-debuggable": self = .refusedLate(Self.notDebuggable)
     case "internal": self = .refused("An internal error occurred")
     case "empty": self = .refused("")

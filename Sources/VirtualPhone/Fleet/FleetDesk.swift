@@ -3,7 +3,7 @@ import Wire
 
 /// Where actions come in, from the control socket and from the process itself: finds the phone and the action.
 struct FleetDesk: Sendable {
-  static let actions = DeviceActions.all + AppActions.all
+  static let actions = DeviceActions.all + AppActions.all + CoreDeviceActions.all
 
   let phones: [VirtualPhone]
   let journal: Journal

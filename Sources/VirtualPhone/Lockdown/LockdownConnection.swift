@@ -2,6 +2,8 @@ import Transport
 import Wire
 
 /// One connection to lockdownd, on its own thread: requests in clear, then a session inside TLS.
+///
+/// Through a tunnel there is neither: who has a tunnel was trusted before.
 final class LockdownConnection {
   /// The largest request of any host is a pair record, a few kilobytes.
   static let messageLimit = 1 << 20
@@ -19,17 +21,29 @@ final class LockdownConnection {
   }
 
   let server: LockdownServer
-  let socket: Socket
+  /// nil: it came through a tunnel.
+  let socket: Socket?
   var session: Session?
+  private let clear: any ByteStream
   private var stream: any ByteStream
   private var tls: TLSStream?
 
   var phone: VirtualPhone { server.phone }
+  /// Whether the host may have what strangers may not.
+  var isTrusted: Bool { session != nil || socket == nil }
 
   init(server: LockdownServer, socket: Socket) {
     self.server = server
     self.socket = socket
+    clear = socket
     stream = socket
+  }
+
+  init(server: LockdownServer, tunnelled stream: any ByteStream) {
+    self.server = server
+    socket = nil
+    clear = stream
+    self.stream = stream
   }
 
   /// Serves the connection to its end; the caller closes the socket.
@@ -40,7 +54,7 @@ final class LockdownConnection {
       let fault = phone.state.with { $0.takeFault(for: name) }
       if let fault, !fault.fault.isLate, fault.kind == .hang || fault.kind == .close {
         // The request is not even looked at.
-        if fault.kind == .hang { socket.drain() }
+        if fault.kind == .hang { clear.drain() }
         return
       }
       let answer = answer(name, request)
@@ -63,13 +77,13 @@ final class LockdownConnection {
 
   private func header() throws(StreamError) -> [UInt8] {
     let limit =
-      session == nil ? max(phone.clock.deadline(after: Self.idleLimit), .after(server.idleFloor)) : .never
+      !isTrusted ? max(phone.clock.deadline(after: Self.idleLimit), .after(server.idleFloor)) : .never
     let first = try stream.read(max: ServiceFrame.headerSize, by: limit)
     if first.isEmpty, tls != nil, session == nil {
       // After StopSession the host says goodbye to TLS and may go on in clear.
       tls = nil
-      stream = socket
-      return try socket.read(exactly: ServiceFrame.headerSize, by: limit)
+      stream = clear
+      return try clear.read(exactly: ServiceFrame.headerSize, by: limit)
     }
     if first.isEmpty { throw .closed }
     return first + (try stream.read(exactly: ServiceFrame.headerSize - first.count, by: .after(Self.patience)))
@@ -99,7 +113,7 @@ final class LockdownConnection {
       tls?.endSending()
       return true
     case .startTLS(let session):
-      guard pretendBeforeTLS() else { return false }
+      guard let socket, pretendBeforeTLS() else { return false }
       do throws(StreamError) {
         let stream = try server.handshake(on: socket, session.pairing, for: .session)
         self.session = session
@@ -127,7 +141,7 @@ final class LockdownConnection {
     case .close: return false
     case .hang:
       // Only the host, a cable, a reboot or the fleet's end finishes this.
-      socket.drain()
+      clear.drain()
       return false
     }
   }
@@ -145,6 +159,7 @@ final class LockdownConnection {
     for (key, field) in [("domain", "Domain"), ("key", "Key"), ("service", "Service"), ("label", "Label")] {
       if let text = request[field]?.string { details[key] = .string(String(text.prefix(128))) }
     }
+    if socket == nil { details["through"] = "tunnel" }
     if let error = answer.error { details["error"] = .string(error) }
     phone.record("lockdown-request", details)
   }

@@ -31,6 +31,7 @@ extension LockdownConnection {
     case "GetValue": return try getValue(request)
     case "SetValue": return try setValue(request)
     case "RemoveValue": return try removeValue(request)
+    case _ where socket == nil && Self.pairingVerbs.contains(name): throw .pairingProhibited
     case "Pair": return try pair(request)
     case "ValidatePair": return try validatePair(request)
     case "Unpair": return try unpair(request)
@@ -39,15 +40,18 @@ extension LockdownConnection {
     case "StartService": return try startService(request)
     case "Goodbye": return LockdownAnswer(body: ["Result": "Success"], next: .close)
     // Nothing of ours sends a phone there, and a virtual one would not come back.
-    case "EnterRecovery": throw session == nil ? .sessionInactive : .serviceProhibited
+    case "EnterRecovery": throw !isTrusted ? .sessionInactive : .serviceProhibited
     default: throw .invalidRequest
     }
   }
 
+  /// Through a tunnel nobody is paired.
+  private static let pairingVerbs: Set = ["Pair", "ValidatePair", "Unpair"]
+
   // MARK: - Sessions
 
   private func startSession(_ request: Plist) throws(LockdownError) -> LockdownAnswer {
-    guard session == nil else { throw .sessionActive }
+    guard !isTrusted else { throw .sessionActive }
     guard let hostID = request["HostID"]?.string else { throw .missingHostID }
     let state = phone.state.with { $0 }
     if !state.unlockedSinceBoot {

@@ -4,6 +4,8 @@ import Wire
 extension LockdownConnection {
   func startService(_ request: Plist) throws(LockdownError) -> LockdownAnswer {
     guard let name = request["Service"]?.string else { throw .missingService }
+    // Through a tunnel the phone's list has the ports.
+    guard socket != nil else { throw .serviceProhibited }
     guard let service = server.catalogue.first(where: { $0.names.contains(name) }) else {
       throw session == nil ? .sessionInactive : .invalidService
     }
@@ -28,6 +30,7 @@ extension LockdownConnection {
     if needs.session, session == nil { throw .sessionInactive }
     let state = phone.state.with { $0 }
     if needs.session, !state.unlockedSinceBoot { throw escrow ? .missingValue : .passwordProtected }
+    if let since = needs.since, !phone.preset.isAtLeast(since.major, since.minor) { throw .invalidService }
     if let gone = needs.goneSince, phone.preset.major >= gone { throw .invalidService }
     if needs.developerImage, !state.developerImageMounted { throw .invalidService }
   }

@@ -32,7 +32,7 @@ extension LockdownConnection {
     guard let value = request["Value"] else { throw .missingValue }
     let name = LockdownName(domain: domain, key: key)
     // The one thing that a stranger may say about itself before it is trusted.
-    guard session != nil || key == "UntrustedHostBUID" else { throw .setProhibited }
+    guard isTrusted || key == "UntrustedHostBUID" else { throw .setProhibited }
     guard LockdownDomains.settable.contains(name) else {
       throw try table(of: domain).contains { $0.key == key } ? .immutableValue : .setProhibited
     }
@@ -52,7 +52,7 @@ extension LockdownConnection {
   }
 
   func removeValue(_ request: Plist) throws(LockdownError) -> LockdownAnswer {
-    guard session != nil else { throw .sessionInactive }
+    guard isTrusted else { throw .sessionInactive }
     guard let key = request["Key"]?.string else { throw .missingKey }
     let name = LockdownName(domain: request["Domain"]?.string ?? "", key: key)
     guard LockdownDomains.settable.contains(name), key != "DeviceName" else { throw .removeProhibited }
@@ -70,7 +70,7 @@ extension LockdownConnection {
   private func dump(_ domain: String, _ values: [LockdownValue], _ state: PhoneState) -> LockdownAnswer {
     var entries: [String: Plist] = [:]
     var verbatim: [String: String] = [:]
-    for value in values where value.access == .open || (session != nil && value.access == .session) {
+    for value in values where value.access == .open || (isTrusted && value.access == .session) {
       switch state.overrides[LockdownName(domain: domain, key: value.key)] {
       case .absent: continue
       case .value(let replaced): entries[value.key] = replaced
@@ -81,7 +81,7 @@ extension LockdownConnection {
       case nil: entries[value.key] = value.read(phone, state)
       }
     }
-    if session != nil {
+    if isTrusted {
       // Keys that no phone has by itself, put there by somebody.
       for (name, replaced) in state.overrides where name.domain == domain && entries[name.key] == nil {
         if case .value(let value) = replaced { entries[name.key] = value }
@@ -92,7 +92,7 @@ extension LockdownConnection {
 
   /// - Throws: `GetProhibited` for what needs a session that there is not.
   private func allow(_ value: LockdownValue?, _ domain: String) throws(LockdownError) {
-    guard session == nil else { return }
+    guard !isTrusted else { return }
     // A phone that denies its hosts until its first unlock says at least that it is locked (assumed: nothing else would
     // tell it from one that has forgotten them).
     let isDenying = phone.state.with { !$0.unlockedSinceBoot && $0.beforeFirstUnlock == .invalidHostID }

@@ -55,12 +55,12 @@ extension PhoneState {
 /// A service's stream whose first message is spoilt on its way out; the service itself knows nothing of it.
 final class SpoiltStream: ByteStream {
   private let stream: any ByteStream
-  private let socket: Socket
+  private let socket: Socket?
   private let kind: ServiceFault.Kind
   private let clock: any PhoneClock
   private let hasSpoken = Guarded(false)
 
-  init(_ stream: any ByteStream, on socket: Socket, _ kind: ServiceFault.Kind, clock: any PhoneClock) {
+  init(_ stream: any ByteStream, on socket: Socket?, _ kind: ServiceFault.Kind, clock: any PhoneClock) {
     self.stream = stream
     self.socket = socket
     self.kind = kind
@@ -87,7 +87,7 @@ final class SpoiltStream: ByteStream {
       for byte in bytes {
         // The pauses belong to the fault, not to the caller's patience.
         try stream.write([byte], by: max(deadline, .after(.seconds(1))))
-        try rest()
+        try clock.rest(ServiceFault.pause, on: socket)
       }
     case .garbage, .half, .hang, .close, .tlsHang, .clear, .refuse, .noPort:
       try stream.write(bytes, by: deadline)
@@ -97,13 +97,4 @@ final class SpoiltStream: ByteStream {
   func shutdown() { stream.shutdown() }
 
   func close() { stream.close() }
-
-  private func rest() throws(StreamError) {
-    do throws(StreamError) {
-      try socket.wait(for: 0, by: clock.deadline(after: ServiceFault.pause))
-    } catch .timedOut {
-      return
-    }
-    throw .closed
-  }
 }

@@ -18,7 +18,8 @@ struct SpoiltAnswer {
   let kind: LockdownFault.Kind
   let fault: LockdownFault
   let stream: any ByteStream
-  let socket: Socket
+  /// nil in a tunnel.
+  let socket: Socket?
   let clock: any PhoneClock
 
   /// - Returns: what becomes of the connection; it closes when the host has gone in the meantime.
@@ -64,23 +65,13 @@ struct SpoiltAnswer {
     case .drip:
       for byte in ServiceFrame.bytes(body) {
         try put([byte])
-        try rest()
+        try clock.rest(fault.pause, on: socket)
       }
     }
     return .goOn
   }
 
   private func put(_ bytes: [UInt8]) throws(StreamError) { try stream.write(bytes, by: .after(Self.patience)) }
-
-  /// Phone time passes; a connection that ends meanwhile ends the wait.
-  private func rest() throws(StreamError) {
-    do throws(StreamError) {
-      try socket.wait(for: 0, by: clock.deadline(after: fault.pause))
-    } catch .timedOut {
-      return
-    }
-    throw .closed
-  }
 
   private static func firstHalf(_ body: [UInt8]) -> [UInt8] {
     Array(ServiceFrame.bytes(body).prefix(ServiceFrame.headerSize + body.count / 2))

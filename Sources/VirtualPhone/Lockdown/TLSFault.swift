@@ -163,7 +163,7 @@ struct BrokenHandshake {
   }
 }
 
-extension Socket {
+extension ByteStream {
   /// Takes what comes and drops it, until the far end has left or the connection was ended.
   func drain() {
     do throws(StreamError) {

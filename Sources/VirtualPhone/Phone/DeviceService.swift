@@ -15,6 +15,8 @@ struct ServiceNeeds: Sendable {
   var session = true
   /// Only with the developer image mounted.
   var developerImage = false
+  /// The first version that has it; nil: every one.
+  var since: (major: Int, minor: Int)?
   /// Developer services left classic lockdown with this major version; nil for those that stayed.
   var goneSince: Int?
   /// The plain debugserver name goes on in clear text after its TLS handshake.

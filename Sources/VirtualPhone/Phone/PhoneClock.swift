@@ -12,6 +12,24 @@ protocol PhoneClock: Sendable {
   func deadline(after span: Duration) -> Deadline
 }
 
+extension PhoneClock {
+  /// Lets phone time pass; a cable's connection that ends meanwhile ends the wait.
+  ///
+  /// - Parameter socket: nil: nothing tells that the connection has ended.
+  func rest(_ span: Duration, on socket: Socket?) throws(StreamError) {
+    guard let socket else {
+      _ = Latch().wait(until: deadline(after: span))
+      return
+    }
+    do throws(StreamError) {
+      try socket.wait(for: 0, by: deadline(after: span))
+    } catch .timedOut {
+      return
+    }
+    throw .closed
+  }
+}
+
 /// The host's clock, running `scale` times as fast.
 struct ScaledClock: PhoneClock {
   private let scale: Double

@@ -47,6 +47,7 @@ extension VirtualPhone {
       // The image lives in memory.
       $0.developerImageMounted = false
     }
+    unwedge()
     app.phoneRebooted()
     plan(.unlock, unlocked.map { (bootedAt + $0, { $0.unlock() }) })
     if comesBack { plugIn(after: away) }
@@ -157,6 +158,7 @@ extension VirtualPhone {
   }
 
   func untrust() {
+    for tunnel in tunnels.with({ $0 }) { tunnel.drop("the phone does not trust its hosts any more") }
     state.with {
       $0.pairings = [:]
       $0.pendingAnswersLeft = nil

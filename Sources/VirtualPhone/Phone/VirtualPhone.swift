@@ -12,6 +12,8 @@ public final class VirtualPhone: Sendable {
   let files = PhoneFiles()
   let log = SystemLog()
   let rules = Guarded(ServiceRules())
+  /// Those that are open now.
+  let tunnels = Guarded([PhoneTunnel]())
   public let app: KioskApp
   public let hands: HandsDriver
   let clock: any PhoneClock

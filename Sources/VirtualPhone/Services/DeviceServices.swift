@@ -2,7 +2,7 @@
 enum DeviceServices {
   static let all: [any DeviceService] =
     developer + files + [
-      AMFI(), DiagnosticsRelay(), Heartbeat(), ImageMounter(), InstallationProxy(), Misagent(),
+      AMFI(), CoreDeviceProxy(), DiagnosticsRelay(), Heartbeat(), ImageMounter(), InstallationProxy(), Misagent(),
       NotificationProxy.trusted,
       NotificationProxy.insecure, OSTraceRelay(), SpringBoardServices(), SyslogRelay(),
     ]

@@ -80,15 +80,3 @@ extension SystemLog.Level {
     }
   }
 }
-
-extension VirtualPhone {
-  /// Everything that runs: the system's, the apps', and the hands' driver.
-  var processes: [Int: String] {
-    var all = [
-      1: "launchd", 34: "SpringBoard", 38: "backboardd", 41: "lockdownd", 44: "usbmuxd", 51: "runningboardd",
-      62: "installd", 77: "wifid", 90: "locationd",
-    ]
-    if hands.isRunning { all[391] = HandsDriver.executable }
-    return all.merging(app.processes) { _, app in app }
-  }
-}

@@ -4,6 +4,7 @@ import Wire
 struct ServiceRules: Sendable {
   var mount = Mounting()
   var screenshot = Screenshots()
+  var remote = RemoteRules()
   /// What Install answers instead of installing.
   var installFault: InstallFault?
   /// What the host has set the phone's clock to, as seconds ahead of the real one.
