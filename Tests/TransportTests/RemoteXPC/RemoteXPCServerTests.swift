@@ -48,6 +48,22 @@ import Wire
     }
   }
 
+  @Test func `takes no file streams, which hosts open with even numbers: nghttp2 refuses them`() throws {
+    let near = near
+    let serving = onThread {
+      let server = try RemoteXPCConnection.accept(on: near, by: RawPeer.soon)
+      _ = try server.receive(by: RawPeer.soon)
+    }
+    try peer.stream.write(Frame.preface, by: RawPeer.soon)
+    try peer.send(
+      .settings(), .headers(1), .message(1, .hello), .headers(3), .message(1, .version), .message(3, .replies))
+
+    try peer.send(.headers(2))
+
+    #expect(throws: RemoteXPCError.http2("request HEADERS: invalid stream_id")) { try serving.get() }
+    #expect(try peer.readFrames { $0.type == 7 }.last?.body.prefix(8).map { $0 } == Frame.big(3) + Frame.big(1))
+  }
+
   @Test func `refuses what does not begin as HTTP/2`() throws {
     try peer.stream.write(Array("GET / HTTP/1.1\r\nHost: phone\r\n\r\n".utf8), by: RawPeer.soon)
 
