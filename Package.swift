@@ -40,6 +40,8 @@ let package = Package(
     library("CPlist", "libplist-2.0", "libplist-dev"),
     library("COpenSSL", "openssl", "libssl-dev"),
     library("CZlib", "zlib", "zlib1g-dev"),
+    library("CPNG", "libpng", "libpng-dev"),
+    library("CTIFF", "libtiff-4", "libtiff-dev"),
     library("CYaml", "yaml-0.1", "libyaml-dev"),
     // Debian's http-parser has no pkg-config file; its module map names the library.
     library("CHTTPParser", nil, "libhttp-parser-dev"),
@@ -55,7 +57,8 @@ let package = Package(
     + room("Transport", over: ["Wire", "COpenSSL", "CNGHTTP2", "CTunnel", "CLinux"])
     + room("VirtualPhone", over: ["Transport", "Wire", "COpenSSL", "CZlib"])
     + room(
-      "DeviceBridge", over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux"],
+      "DeviceBridge",
+      over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux", "CPNG", "CTIFF"],
       against: ["VirtualPhone"])
     + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone"])
     + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])

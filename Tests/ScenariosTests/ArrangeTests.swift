@@ -266,7 +266,10 @@ import Wire
     let stage = arrangeStage(phone, [.inFront: "front", .inBackground: "back"])
 
     let seen = await stage.run(
-      [try scenario(steps: "  - request: GET /hello", head: "needs: [in-background]\n")], on: phone)
+      [
+        try scenario(
+          steps: "  - request: GET /hello", recovers: "  - door: answers", head: "needs: [in-background]\n")
+      ], on: phone)
 
     #expect(seen.verdict == .passed)
     #expect(stage.lab.log == [])

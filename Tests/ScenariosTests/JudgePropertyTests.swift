@@ -69,8 +69,8 @@ private struct Story {
   private static func arrangement(_ random: inout SeededRandom) -> Arrangement? {
     switch Int.random(in: 0..<3, using: &random) {
     case 0: nil
-    case 1: Arrangement(state: .unlocked, back: .locked, moment: .atTheEnd)
-    default: Arrangement(state: .inBackground, back: .inFront, moment: .beforeRecovers)
+    case 1: Arrangement(state: .unlocked, back: .state(.locked), moment: .atTheEnd)
+    default: Arrangement(state: .inBackground, back: .state(.inFront), moment: .beforeRecovers)
     }
   }
 }
@@ -229,7 +229,7 @@ private struct Telling {
         let phase: Judge.Phase = Bool.random(using: &random) ? .steps : .recovers
         let events: [Judge.Event] = [
           .begin, .surveyed(result), .need(number, result), .step(phase, number, result, took: .zero), .stopped,
-          .arranging(Arrangement(state: .locked, back: .unlocked, moment: .beforeRecovers)),
+          .arranging(Arrangement(state: .locked, back: .state(.unlocked), moment: .beforeRecovers)),
           .parallel(phase, "r\(number)", result, took: .zero), .undone(number, problem: nil),
         ]
         let commands = judge.take(events[Int.random(in: events.indices, using: &random)], at: .zero)

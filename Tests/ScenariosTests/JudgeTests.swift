@@ -9,8 +9,8 @@ import Testing
   private static let step = Judge.PlannedStep(kind: .plain, line: 5)
   private static let arrange = Judge.PlannedStep(kind: .arrange, line: 4)
   private static let recover = Judge.PlannedStep(kind: .plain, line: 9)
-  private static let background = Arrangement(state: .inBackground, back: .inFront, moment: .beforeRecovers)
-  private static let unlocked = Arrangement(state: .unlocked, back: .locked, moment: .atTheEnd)
+  private static let background = Arrangement(state: .inBackground, back: .state(.inFront), moment: .beforeRecovers)
+  private static let unlocked = Arrangement(state: .unlocked, back: .state(.locked), moment: .atTheEnd)
   private static let held = StepResult.held(came: nil)
   private static let wrong = StepResult.failed(expected: "409", came: "200")
 
@@ -172,7 +172,7 @@ import Testing
 
   @Test func `undoes the last first, and what the scenario stands on after it has recovered`() throws {
     let plan = Judge.Plan(needs: [3], steps: [Self.arrange, Self.arrange], recovers: [Self.recover])
-    let locked = Arrangement(state: .locked, back: .unlocked, moment: .beforeRecovers)
+    let locked = Arrangement(state: .locked, back: .state(.unlocked), moment: .beforeRecovers)
 
     let (_, commands) = try play(
       plan,

@@ -40,10 +40,10 @@ private final class Gate: Sendable {
     #expect(
       seen.lines == [
         #"{"at":"2026-11-30T12:00:00.000Z","bodies":[{"CFBundleShortVersionString":"3.2.0","CFBundleVersion":"412",\#(body),"bundle":"com.example.kiosk","ios":"16.7","model":"iPhone12,1",\#(udid),"usb_port":null}],"event":"run-started","label":"nightly","meta":{"BUILD_URL":"https://ci/1"},"run":7,"scenarios":[{"file":"s.yaml","hash":"abc","scenario":"test"}],"version":"1.0"}"#,
-        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-started","run":7,"scenario":"test",\#(udid)}"#,
-        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 200, application/json, {\"active\":true,\"ok\":true}, after 0 s","event":"step-finished","expected":"status 200","line":3,"ok":true,"run":7,"scenario":"test","seconds":0,"step":"request GET /hello",\#(udid)}"#,
-        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","event":"step-finished","expected":"status 200","line":6,"ok":false,"run":7,"scenario":"test","seconds":0,"step":"request GET /x",\#(udid)}"#,
-        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-finished","file":"s.yaml","line":6,"message":"it did not recover: expected status 200; came status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","recovery_s":null,"run":7,"scenario":"test","seconds":0,\#(udid),"verdict":"failed"}"#,
+        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-started","round":1,"run":7,"scenario":"test",\#(udid)}"#,
+        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 200, application/json, {\"active\":true,\"ok\":true}, after 0 s","event":"step-finished","expected":"status 200","line":3,"ok":true,"round":1,"run":7,"scenario":"test","seconds":0,"step":"request GET /hello",\#(udid)}"#,
+        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"came":"status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","event":"step-finished","expected":"status 200","line":6,"ok":false,"round":1,"run":7,"scenario":"test","seconds":0,"step":"request GET /x",\#(udid)}"#,
+        #"{"at":"2026-11-30T12:00:00.000Z","attempt":1,\#(body),"event":"scenario-finished","file":"s.yaml","final":true,"line":6,"message":"it did not recover: expected status 200; came status 404, application/json, {\"error\":\"there is nothing here\"}, after 0 s","recovery_s":null,"round":1,"run":7,"scenario":"test","seconds":0,\#(udid),"verdict":"failed"}"#,
         #"{"at":"2026-11-30T12:00:00.000Z","counts":{"error":0,"failed":1,"flaky":0,"passed":0,"quarantined":0,"skipped":0},"event":"run-finished","exit":1,"run":7,"seconds":0}"#,
       ])
     #expect(seen.result.summary == "1 of 1 judged, on 1 phone: 1 failed")

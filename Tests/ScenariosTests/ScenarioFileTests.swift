@@ -25,6 +25,10 @@ private func refusal(_ text: String) -> [String] {
   }
 }
 
+private let everyKind =
+  "arrange, request, start, finish, until, launch, revive, lock, door, app, files, screen, log, repeat, for-each, wait, "
+  + "operator, command"
+
 @Suite struct `a scenario file` {
   @Test func `is read as the documentation writes it`() throws {
     let read = try Bench.shipped("camera-busy")
@@ -178,12 +182,12 @@ private func refusal(_ text: String) -> [String] {
     Refused(
       "scenario: x\nneeds: [unlockd, rebooted, camera-granted]\nsteps:\n  - wait: 1s\n",
       "2:9: 'unlockd' is not known here; 'unlocked' is meant?",
-      "2:18: this version of fleetctl cannot look for 'rebooted' yet"),
+      "2:18: rebooted takes the app out of service, so the scenario needs 'recovers', which shows that it is back"),
     Refused(
       "scenario: x\nsteps:\n  - wait: 1s\nrecovers: []\n", "4:11: recovers is empty; it needs at least one step"),
     Refused(
       "scenario: x\nsteps:\n  - wait: 1s\n  - arrange: in-background\n",
-      "4:5: a scenario that arranges in-background needs 'recovers', which shows that the app is back afterwards"),
+      "4:5: in-background takes the app out of service, so the scenario needs 'recovers', which shows that it is back"),
     Refused(
       "scenario: x\nquarantine: {until: 2026-13-01, on: []}\nsteps:\n  - wait: 1s\n",
       "2:13: quarantine needs 'reason'"),
@@ -203,25 +207,54 @@ private func refusal(_ text: String) -> [String] {
       "2:8: a text is expected here, not a mapping; put quotes around a text that begins with { or ["),
     .step("wait 1s", "3:5: a step is a mapping such as 'request: GET /hello', not a text"),
     .step(
-      "{}", "3:5: a step is empty; it does one of: arrange, request, start, finish, until, launch, lock, door, wait"),
+      "{}", "3:5: a step is empty; it does one of: \(everyKind)"),
     .step("reqest: GET /hello", "3:5: 'reqest' is no step; 'request' is meant?"),
     .step(
       "shake: hard",
-      "3:5: 'shake' is no step; a step does one of: arrange, request, start, finish, until, launch, lock, door, wait"),
-    .step("screen: {band: red}", "3:5: this version of fleetctl does not run 'screen' steps yet"),
-    .step("repeat: 3\n    steps: []", "3:5: this version of fleetctl does not run 'repeat' steps yet"),
-    .step("for-each: {camera: [front]}", "3:5: this version of fleetctl does not run 'for-each' steps yet"),
-    .step("operator: Unlock it", "3:5: this version of fleetctl does not run 'operator' steps yet"),
-    .step("revive: locked", "3:5: this version of fleetctl does not run 'revive' steps yet"),
-    .step("app: {absent: [X]}", "3:5: this version of fleetctl does not run 'app' steps yet"),
-    .step("files: {none: x}", "3:5: this version of fleetctl does not run 'files' steps yet"),
-    .step("log: {contains: x}", "3:5: this version of fleetctl does not run 'log' steps yet"),
-    .step("command: [x]", "3:5: this version of fleetctl does not run 'command' steps yet"),
-    .step("arrange: suspended", "3:14: this version of fleetctl cannot arrange 'suspended' yet"),
+      "3:5: 'shake' is no step; a step does one of: \(everyKind)"),
+    .step("screen: {band: blue}", "3:20: 'blue' is no colour that is looked for; the band is red"),
+    .step("screen: {band: red, no-band: red}", "3:25: 'no-band' stands beside 'band'; a step looks for one of them"),
+    .step(
+      "screen: {}",
+      "3:13: there is nothing to look for here; write {none: …} or {some: …}, {band: red} or {no-band: red}"),
+    .step("repeat: 3\n    steps: []", "4:12: steps is empty; it needs at least one step"),
+    .step("repeat: 0\n    steps: [wait: 1s]", "3:13: 0 is not in 1 to 1000"),
+    .step("repeat: 3", "3:5: 'repeat' needs 'steps'"),
+    .step("for-each: {camera: [front]}", "3:5: 'for-each' needs 'steps'"),
+    .step(
+      "for-each: {camera: []}\n    steps: [wait: 1s]", "3:24: 'camera' has no values; the steps would not be run at all"
+    ),
+    .step("for-each: {name: [a]}\n    steps: [wait: 1s]", "3:16: 'name' has a meaning already; call it something else"),
+    .step(
+      "for-each: {camera: [front, back]}\n    steps: [{request: 'GET /{camra}'}]",
+      "4:23: {camra} has no value here; a text can use {name}, {udid}, {ios}, {scenario}, the names of a for-each around it, and those of --var"
+    ),
+    .step(
+      "for-each: {camera: [front, back]}\n    steps: [wait: \"{camera}\"]",
+      "4:19: 'front' is no duration; one is a number with its unit: 200ms, 10s, 1.5s, 5m, 2h, 400d",
+      "4:19: 'back' is no duration; one is a number with its unit: 200ms, 10s, 1.5s, 5m, 2h, 400d"),
+    .step(
+      "start: clip\n    request: GET /x\n  - repeat: 2\n    steps: [finish: clip]\n  - finish: clip",
+      "6:13: 'clip' was started outside of these steps; finish it where it was started"),
+    .step("operator: 'Unlock {nme}'", "3:15: {nme} has no value here; {name} is meant?"),
+    .step("operator: Unlock it\n    within: 5s", "4:5: 'within' does not go with 'operator'"),
+    .step("revive: lockd", "3:13: 'lockd' is no outcome; 'locked' is meant?"),
+    .step("revive: locked/passcod", "3:13: 'passcod' is no reason of locked; 'passcode' is meant?"),
+    .step("revive: up/hands", "3:13: 'hands' is no reason of up; it has none"),
+    .step(
+      "app: {absent: X}", "3:19: a list of texts is expected here, not a text"),
+    .step("files: {none: tmp/}", "3:19: 'tmp/' is no path in the app's container; one is written tmp/clip-*.mov"),
+    .step("files: {none: '*/x'}", "3:19: * and ? stand in the last part of a path only: tmp/clip-*.mov"),
+    .step("log: {contains: ''}", "3:21: every line holds the empty text; name one that is looked for"),
+    .step("command: x", "3:14: a list of texts is expected here, not a text"),
+    .step("command: ['']", "3:14: a command is a list of the program and its arguments: [program, argument]"),
+    .step("arrange: suspendd", "3:14: 'suspendd' is not known here; 'suspended' is meant?"),
     .step("arrange: in-font", "3:14: 'in-font' is not known here; 'in-front' is meant?"),
     .step("request: GET hello", "3:14: 'GET hello' is no request; one is a method and a path: GET /hello"),
     .step(
-      "request: GET /{camera}", "3:14: {camera} has no value here; a text can use {name}, {udid}, {ios}, {scenario}"),
+      "request: GET /{camera}",
+      "3:14: {camera} has no value here; a text can use {name}, {udid}, {ios}, {scenario}, the names of a for-each around it, and those of --var"
+    ),
     .step(
       "request: GET /x\n    expct: {status: 200}", "4:5: 'expct' is no key of 'request'; 'expect' is meant?"),
     .step("request: GET /x\n    within: 3s", "4:5: 'within' does not go with 'request'"),
@@ -242,8 +275,13 @@ private func refusal(_ text: String) -> [String] {
     .step("request: GET /x\n    expect: {status: 99}", "4:22: 99 is not in 100 to 599"),
     .step("request: GET /x\n    expect: {type: jpeg}", "4:20: 'jpeg' is no media type; one is written image/jpeg"),
     .step(
-      "request: GET /x\n    expect: {jpeg: {exif: true}}",
-      "4:14: this version of fleetctl does not look into pictures ('jpeg') yet"),
+      "request: GET /x\n    expect: {jpeg: {exif: yes}}",
+      "4:27: 'yes' is neither true nor false, the only two words taken here"),
+    .step("request: GET /x\n    expect: {jpeg: {}}", "4:20: jpeg is empty; it names one of: exif, gps, width, height"),
+    .step(
+      "request: GET /x\n    expect: {jpeg: {width: {min: 5, max: 4}}}",
+      "4:28: the range can never be: min 5 is over max 4"),
+    .step("request: POST /x\n    body: 'for {nam}'", "4:11: {nam} has no value here; {name} is meant?"),
     .step(
       "request: GET /x\n    expect: {answer: late}",
       "4:22: 'late' is not known here; it is one of: refused, none, closed"),
@@ -312,7 +350,8 @@ private func refusal(_ text: String) -> [String] {
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  private func write(_ name: String, _ text: String = "scenario: x\nsteps:\n  - wait: 1s\n") throws {
+  private func write(_ name: String, _ given: String? = nil) throws {
+    let text = given ?? "scenario: \(name)\nsteps:\n  - wait: 1s\n"
     let fd = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard fd >= 0 else { throw Trouble("no file \(name)") }
     let bytes = Array(text.utf8)

@@ -132,23 +132,33 @@ struct ConfigurationReader {
     guard let fields = reading.fields(node, of: "arrange", keys: states) else { return }
     for entry in fields.entries {
       guard let state = BodyState(rawValue: entry.key) else { continue }
-      let keys = ["command", "request", "operator", "deadline"]
-      guard let fields = reading.fields(entry.value, of: "arrange: \(entry.key)", keys: keys) else { continue }
+      let what = "arrange: \(entry.key)"
+      guard let fields = reading.fields(entry.value, of: what, keys: Self.deedKeys + ["undo"]) else { continue }
       var means = ArrangeMeans()
-      fields.setOrNull("command", &means.command, command)
-      fields.setOrNull("request", &means.request) { reading.requestLine($0)?.description }
-      fields.setOrNull("operator", &means.operatorText, reading.text)
-      fields.setOrNull("deadline", &means.deadline, reading.positiveDuration)
-      if means.command != nil, means.request != nil {
-        reading.wrong(
-          entry.value, "arrange: \(entry.key) has a command and a request; one of them brings the state about")
-      }
-      if fields["command"] == nil, fields["request"] == nil, fields["operator"] == nil {
-        reading.wrong(
-          entry.value, "arrange: \(entry.key) names no means; it needs a command, a request or an operator's sentence")
+      means.deed = deed(fields, of: what)
+      if let node = fields["undo"], let fields = reading.fields(node, of: "\(what): undo", keys: Self.deedKeys) {
+        means.undo = deed(fields, of: "\(what): undo")
       }
       arrange[state] = means
     }
+  }
+
+  private static let deedKeys = ["command", "request", "operator", "deadline"]
+
+  private func deed(_ fields: Fields, of what: String) -> LabDeed {
+    var deed = LabDeed()
+    fields.setOrNull("command", &deed.command, command)
+    fields.setOrNull("request", &deed.request) { reading.requestLine($0)?.description }
+    fields.setOrNull("operator", &deed.operatorText, reading.text)
+    fields.setOrNull("deadline", &deed.deadline, reading.positiveDuration)
+    if deed.command != nil, deed.request != nil {
+      reading.wrong(fields.node, "\(what) has a command and a request; one of them brings the state about")
+    }
+    if fields["command"] == nil, fields["request"] == nil, fields["operator"] == nil {
+      reading.wrong(
+        fields.node, "\(what) names no means; it needs a command, a request or an operator's sentence")
+    }
+    return deed
   }
 
   private func secrets(_ node: YAMLNode) -> [String: Secret] {

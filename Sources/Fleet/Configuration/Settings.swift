@@ -69,8 +69,8 @@ public struct RecordSettings: Equatable, Sendable {
   public init() {}
 }
 
-/// How this lab brings a phone into one state: what fleet.yaml's `arrange` names for it.
-public struct ArrangeMeans: Equatable, Sendable {
+/// Something that a lab does to a phone: a command or a hook, a person, or both.
+public struct LabDeed: Equatable, Sendable {
   /// The program and its arguments; `{udid}`, `{name}`, `{ios}` and `{scenario}` are filled in.
   public var command: [String]?
   /// A hook that a test build of the app offers: `METHOD PATH` at the door.
@@ -87,5 +87,25 @@ public struct ArrangeMeans: Equatable, Sendable {
     self.request = request
     self.operatorText = operatorText
     self.deadline = deadline
+  }
+}
+
+/// How this lab brings a phone into one state: what fleet.yaml's `arrange` names for it.
+public struct ArrangeMeans: Equatable, Sendable {
+  public var deed: LabDeed
+  /// How it takes the state back, where that is not simply what `arrange` names for the state it goes back to.
+  public var undo: LabDeed?
+
+  public var command: [String]? { deed.command }
+  public var request: String? { deed.request }
+  public var operatorText: String? { deed.operatorText }
+  public var deadline: Duration? { deed.deadline }
+
+  public init(
+    command: [String]? = nil, request: String? = nil, operatorText: String? = nil, deadline: Duration? = nil,
+    undo: LabDeed? = nil
+  ) {
+    deed = LabDeed(command: command, request: request, operatorText: operatorText, deadline: deadline)
+    self.undo = undo
   }
 }

@@ -1,9 +1,9 @@
 import Transport
 
 /// Writes that must reach the disk, made from async code: on a thread of their own, and waited for no longer than said.
-enum OnDisk {
+public enum OnDisk {
   /// - Returns: the work's trouble; `slowDisk` when it goes on behind our back.
-  static func within(
+  public static func within(
     _ limit: Duration, _ work: @escaping @Sendable () -> HostTrouble?
   ) async -> HostTrouble? {
     let waiting = Waiting()

@@ -13,6 +13,8 @@ public final class Reading {
     wrong(line: node.line, column: node.column, sentence)
   }
 
+  public func wrong(_ problems: [Problem]) { self.problems += problems }
+
   public func wrong(line: Int, column: Int, _ sentence: String) {
     problems.append(Problem(file: file, line: line, column: column, sentence: sentence))
   }
@@ -20,7 +22,10 @@ public final class Reading {
   /// - Throws: what was found wrong, in the order of the file.
   public func finish() throws(Problems) {
     guard !problems.isEmpty else { return }
-    throw Problems(problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+    // What is read several times, with other values filled in, is wrong once.
+    var seen: Set<String> = []
+    let once = problems.filter { seen.insert($0.description).inserted }
+    throw Problems(once.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
   }
 
   /// A mapping whose keys are all known.

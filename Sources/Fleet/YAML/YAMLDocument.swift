@@ -6,6 +6,17 @@ public enum YAMLDocument {
   /// - Parameter file: the name that problems carry.
   /// - Throws: the problem that stops the reading, or every duplicate key at once.
   public static func parse(_ bytes: [UInt8], file: String) throws(Problems) -> YAMLNode {
+    let (root, duplicates) = try tree(bytes, file: file)
+    if !duplicates.isEmpty { throw Problems(duplicates) }
+    return root
+  }
+
+  /// The nodes, and every key that stands twice; of those the first one is in the tree.
+  ///
+  /// - Throws: the problem that stops the reading.
+  public static func tree(
+    _ bytes: [UInt8], file: String
+  ) throws(Problems) -> (root: YAMLNode, duplicates: [Problem]) {
     let content: [UInt8]
     do {
       content = try YAMLBytes.checked(bytes, file: file)
@@ -19,11 +30,10 @@ public enum YAMLDocument {
     } catch {
       throw Problems([builder.problem(error)])
     }
-    if !builder.duplicates.isEmpty { throw Problems(builder.duplicates) }
     guard let root = builder.root else {
       throw Problems([Problem(file: file, line: 1, column: 1, sentence: "the file is empty")])
     }
-    return root
+    return (root, builder.duplicates)
   }
 }
 

@@ -58,7 +58,27 @@ struct AnswerCheck {
             came: "\(header.name) is \(ExpectationText.of(value))"))
       }
     }
-    return missed + missedInJSON(message)
+    return missed + missedInPicture(message) + missedInJSON(message)
+  }
+
+  private func missedInPicture(_ message: HTTPMessage) -> [Missed] {
+    guard let expected = expectation.jpeg else { return [] }
+    guard let facts = JPEGFacts(message.body) else {
+      return [Missed(expected: ExpectationText.of(expected), came: "the body is no whole JPEG")]
+    }
+    var missed: [Missed] = []
+    func look(_ holds: Bool, _ expected: String, _ came: String) {
+      if !holds { missed.append(Missed(expected: expected, came: came)) }
+    }
+    if let exif = expected.exif { look(facts.hasEXIF == exif, "exif \(exif)", "exif \(facts.hasEXIF)") }
+    if let gps = expected.gps { look(facts.hasPlace == gps, "gps \(gps)", "gps \(facts.hasPlace)") }
+    if let width = expected.width {
+      look(width.contains(facts.width), "width \(ExpectationText.pixels(width))", "width \(facts.width)")
+    }
+    if let height = expected.height {
+      look(height.contains(facts.height), "height \(ExpectationText.pixels(height))", "height \(facts.height)")
+    }
+    return missed
   }
 
   private func missedInJSON(_ message: HTTPMessage) -> [Missed] {

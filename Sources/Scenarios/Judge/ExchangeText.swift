@@ -57,6 +57,7 @@ enum ExpectationText {
     parts += expectation.json.map { "\($0.path) \(of($0.matcher))" }
     parts += expectation.headers.map { "header \($0.name) \(of($0.matcher))" }
     if let size = expectation.size { parts.append(of(size)) }
+    if let jpeg = expectation.jpeg { parts.append(of(jpeg)) }
     if let within = expectation.within { parts.append("the whole answer within \(within.shown)") }
     return parts.isEmpty ? "a complete answer" : parts.joined(separator: ", ")
   }
@@ -67,6 +68,18 @@ enum ExpectationText {
     case .none: "no answer"
     case .closed: "the connection closed before a complete answer"
     }
+  }
+
+  static func of(_ jpeg: JPEGExpectation) -> String {
+    let parts = [
+      jpeg.exif.map { "exif \($0)" }, jpeg.gps.map { "gps \($0)" }, jpeg.width.map { "width \(pixels($0))" },
+      jpeg.height.map { "height \(pixels($0))" },
+    ]
+    return "a JPEG with \(parts.compactMap { $0 }.joined(separator: ", "))"
+  }
+
+  static func pixels(_ range: ClosedRange<Int>) -> String {
+    range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
   }
 
   static func of(_ size: ClosedRange<Int>) -> String {

@@ -12,7 +12,14 @@ extension Step {
     case .door(let step):
       (step.answers ? "the door to answer" : "the door silent") + Self.within(step.within)
         + (step.throughout.map { ", for \($0.shown)" } ?? "")
-    case .arrange, .start, .launch, .wait: nil
+    case .revive(let step): "the outcome \(step.text)"
+    case .app: "a build \(text)"
+    case .files(let step):
+      (step.some ? "a file \(step.pattern)" : "no file \(step.pattern)") + Self.within(step.within)
+    case .screen(let step):
+      (step.band ? "the red band at the top of the screen" : "no red band") + Self.within(step.within)
+    case .log(let step): "a line in the phone's log with '\(step.contains)'" + Self.within(step.within)
+    case .arrange, .start, .launch, .wait, .person, .command: nil
     }
   }
 

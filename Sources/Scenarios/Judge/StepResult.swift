@@ -26,12 +26,12 @@ public struct Arrangement: Equatable, Sendable {
   }
 
   public var state: BodyState
-  /// The state that undoes it.
-  public var back: BodyState
+  /// What has to hold again when it is undone.
+  public var back: Rest
   public var moment: Moment
   /// It held already: nothing was changed, and the way back is due all the same.
   public var wasFound: Bool
-  public init(state: BodyState, back: BodyState, moment: Moment, wasFound: Bool = false) {
+  public init(state: BodyState, back: Rest, moment: Moment, wasFound: Bool = false) {
     self.state = state
     self.back = back
     self.moment = moment

@@ -20,6 +20,8 @@ public struct Expectation: Equatable, Sendable {
   public var within: Duration?
   /// Bytes of the body.
   public var size: ClosedRange<Int>?
+  /// What the picture in the body is.
+  public var jpeg: JPEGExpectation?
   /// No response at all, of this kind.
   public var silence: Silence?
 
@@ -29,6 +31,16 @@ public struct Expectation: Equatable, Sendable {
   var hasPattern: Bool {
     json.contains { $0.matcher.hasPattern } || headers.contains { $0.matcher.hasPattern }
   }
+}
+
+/// What a JPEG picture must be; everything named must hold.
+public struct JPEGExpectation: Equatable, Sendable {
+  public var exif: Bool?
+  /// Whether its EXIF names a place.
+  public var gps: Bool?
+  /// Pixels.
+  public var width: ClosedRange<Int>?
+  public var height: ClosedRange<Int>?
 }
 
 /// A value at a path of the answer's JSON, and what it must be.

@@ -7,13 +7,8 @@ struct ExpectationReader {
 
   init(_ reading: Reading) { self.reading = reading }
 
-  static let keys = ["status", "type", "json", "header", "within", "size", "answer"]
-
   func expectation(_ node: YAMLNode) -> Expectation? {
-    let fields = reading.fields(node, of: "expect", keys: Self.keys) { key in
-      key == "jpeg" ? "this version of fleetctl does not look into pictures ('jpeg') yet" : nil
-    }
-    guard let fields else { return nil }
+    guard let fields = reading.fields(node, Forms.expectation) else { return nil }
     if fields.entries.isEmpty {
       reading.wrong(node, "expect is empty; it names what must be true of the answer")
       return nil
@@ -25,6 +20,7 @@ struct ExpectationReader {
     fields.set("header", &expectation.headers, headers)
     fields.set("within", &expectation.within, reading.positiveDuration)
     fields.set("size", &expectation.size, size)
+    if let node = fields["jpeg"] { expectation.jpeg = jpeg(node) }
     fields.set("answer", &expectation.silence, silence)
     if fields["answer"] != nil, let other = fields.entries.first(where: { $0.key != "answer" && $0.key != "within" }) {
       reading.wrong(
@@ -77,7 +73,7 @@ struct ExpectationReader {
   }
 
   private func size(_ node: YAMLNode) -> ClosedRange<Int>? {
-    guard let fields = reading.fields(node, of: "size", keys: ["min", "max"]) else { return nil }
+    guard let fields = reading.fields(node, Forms.size) else { return nil }
     if fields.entries.isEmpty {
       reading.wrong(node, "size needs min or max, in bytes")
       return nil
@@ -91,19 +87,48 @@ struct ExpectationReader {
     return nil
   }
 
+  private func jpeg(_ node: YAMLNode) -> JPEGExpectation? {
+    guard let fields = reading.fields(node, Forms.jpeg) else { return nil }
+    if fields.entries.isEmpty {
+      reading.wrong(node, "jpeg is empty; it names one of: \(Forms.jpeg.keys.joined(separator: ", "))")
+      return nil
+    }
+    var expectation = JPEGExpectation()
+    expectation.exif = fields["exif"].flatMap(reading.boolean)
+    expectation.gps = fields["gps"].flatMap(reading.boolean)
+    expectation.width = fields["width"].flatMap(side)
+    expectation.height = fields["height"].flatMap(side)
+    return expectation
+  }
+
+  /// Pixels, or a range of them.
+  private func side(_ node: YAMLNode) -> ClosedRange<Int>? {
+    let all = 1...65_535
+    guard case .mapping(let entries) = node.value else { return reading.integer(node, in: all).map { $0...$0 } }
+    guard let fields = reading.fields(node, Forms.range) else { return nil }
+    if entries.isEmpty {
+      reading.wrong(node, "a range needs min or max, in pixels")
+      return nil
+    }
+    var (least, most) = (all.lowerBound, all.upperBound)
+    fields.set("min", &least) { reading.integer($0, in: all) }
+    fields.set("max", &most) { reading.integer($0, in: all) }
+    if least <= most { return least...most }
+    reading.wrong(node, "the range can never be: min \(least) is over max \(most)")
+    return nil
+  }
+
   private func silence(_ node: YAMLNode) -> Expectation.Silence? { reading.word(node) }
 
   // MARK: - What one value must be
 
-  private static let words = ["contains", "matches", "equals", "exists", "one-of"]
-
   /// - Parameter texts: header values are texts as written; JSON values follow YAML's core schema.
   private func matcher(_ node: YAMLNode, texts: Bool) -> Matcher? {
     guard case .mapping(let entries) = node.value else { return value(node, texts: texts).map(Matcher.equals) }
-    guard let fields = reading.fields(node, of: "an expected value", keys: Self.words) else { return nil }
+    guard let fields = reading.fields(node, Forms.matcher) else { return nil }
     let matchers = fields.entries.compactMap { word($0, texts: texts) }
     if entries.isEmpty {
-      reading.wrong(node, "an expected value is empty; it holds one of: \(Self.words.joined(separator: ", "))")
+      reading.wrong(node, "an expected value is empty; it holds one of: \(Forms.matcher.keys.joined(separator: ", "))")
     }
     guard let first = matchers.first, matchers.count == entries.count else { return nil }
     return matchers.count == 1 ? first : .all(matchers)
@@ -132,6 +157,7 @@ struct ExpectationReader {
   }
 
   private func value(_ node: YAMLNode, texts: Bool) -> JSON? {
-    texts ? reading.text(node).map(JSON.string) : reading.json(node)
+    if case .scalar(let text, _) = node.value, !reading.knowsNames(in: text, node, free: true) { return nil }
+    return texts ? reading.text(node).map(JSON.string) : reading.json(node)
   }
 }

@@ -6,11 +6,6 @@ struct RequestReader {
 
   init(_ reading: Reading) { self.reading = reading }
 
-  static let keys = ["headers", "body", "token", "deadline"]
-
-  /// Names that a step's texts can use in braces.
-  static let placeholders = ["name", "udid", "ios", "scenario"]
-
   /// A request together with what is expected of its answer.
   func judged(_ fields: Fields) -> RequestStep? {
     guard var step = request(fields) else { return nil }
@@ -24,14 +19,12 @@ struct RequestReader {
 
   func request(_ fields: Fields) -> RequestStep? {
     guard let node = fields["request"], let line = reading.requestLine(node) else { return nil }
-    if let name = Placeholders.names(in: line.target).first(where: { !Self.placeholders.contains($0) }) {
-      let names = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
-      reading.wrong(node, "{\(name)} has no value here; a text can use \(names)")
-      return nil
-    }
+    guard reading.knowsNames(in: line.target, node) else { return nil }
     var step = RequestStep(line: line)
     fields.set("headers", &step.headers) { headers($0) }
-    fields.setOrNull("body", &step.body, reading.text)
+    fields.setOrNull("body", &step.body) { node in
+      reading.text(node).flatMap { reading.knowsNames(in: $0, node, free: true) ? $0 : nil }
+    }
     if let node = fields["token"] { step.token = token(node) ?? .configured }
     fields.setOrNull("deadline", &step.deadline, reading.positiveDuration)
     return step
@@ -73,7 +66,9 @@ struct RequestReader {
       return nil
     }
     let texts = entries.compactMap { entry in
-      reading.text(entry.value).map { NamedText(name: entry.key, text: $0) }
+      reading.text(entry.value).flatMap { text in
+        reading.knowsNames(in: text, entry.value, free: true) ? NamedText(name: entry.key, text: text) : nil
+      }
     }
     return texts.count == entries.count ? texts : nil
   }

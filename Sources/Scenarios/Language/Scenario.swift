@@ -24,6 +24,7 @@ public struct Scenario: Equatable, Sendable {
 public struct Need: Equatable, Sendable {
   public var state: BodyState
   public var line: Int
+  public var column: Int
 }
 
 /// A known fault: the scenario still runs, and is reported apart.
@@ -45,7 +46,7 @@ public struct Quarantine: Equatable, Sendable {
   }
 }
 
-/// One step, and where it stands in the file.
+/// One step, and where it stands in the file. Those inside `repeat` and `for-each` stand there once for each time they run.
 public struct Step: Equatable, Sendable {
   public var line: Int
   public var column: Int
@@ -59,9 +60,16 @@ public struct Step: Equatable, Sendable {
     case finish(name: String, Expectation)
     case until(UntilStep)
     case launch(LaunchStep)
+    case revive(ReviveStep)
     case lock(LockStep)
     case door(DoorStep)
+    case app(AppStep)
+    case files(FilesStep)
+    case screen(ScreenStep)
+    case log(LogStep)
     case wait(Duration)
+    case person(OperatorStep)
+    case command(CommandStep)
   }
 
   /// The step in the words of the file.
@@ -77,9 +85,27 @@ public struct Step: Equatable, Sendable {
       case .lock(let state): "until lock \(state.rawValue)"
       }
     case .launch(let step): step.fresh ? "launch fresh" : "launch"
+    case .revive(let step): "revive \(step.text)"
     case .lock(let step): "lock \(step.state.rawValue)"
     case .door(let step): "door \(step.answers ? "answers" : "silent")"
+    case .app(let step): "app \(step.text)"
+    case .files(let step): "files \(step.some ? "some" : "none") \(step.pattern)"
+    case .screen(let step): step.band ? "screen with the red band" : "screen without the red band"
+    case .log(let step): "log contains '\(step.contains)'"
     case .wait(let duration): "wait \(duration.shown)"
+    case .person(let step): "operator: \(step.sentence)"
+    case .command(let step): "command \(step.argv.joined(separator: " "))"
     }
+  }
+}
+
+extension AppStep {
+  fileprivate var text: String {
+    let parts = [
+      absent.isEmpty ? nil : "without \(absent.joined(separator: ", "))",
+      present.isEmpty ? nil : "with \(present.joined(separator: ", "))",
+      contains.isEmpty ? nil : contains.map { "\($0.name) containing '\($0.text)'" }.joined(separator: ", "),
+    ]
+    return parts.compactMap { $0 }.joined(separator: "; ")
   }
 }

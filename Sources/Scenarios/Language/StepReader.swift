@@ -2,88 +2,72 @@ import DeviceBridge
 import Fleet
 import Wire
 
-/// One step's node into a `Step`.
+/// One step's node into the steps that it stands for: one, or those that a `repeat` or `for-each` runs.
 struct StepReader {
   let reading: Reading
+  /// Names of started requests that are under way around it.
+  let under: Set<String>
 
-  init(_ reading: Reading) { self.reading = reading }
-
-  /// The key that says what a step does.
-  private enum Kind: String, CaseIterable {
-    case arrange, request, start, finish, until, launch, lock, door, wait
-    case revive, app, files, screen, log, operatorStep = "operator", command, repeatSteps = "repeat"
-    case forEach = "for-each"
-
-    /// The keys that may stand beside it.
-    var companions: [String]? {
-      switch self {
-      case .arrange, .launch, .wait: []
-      case .request: RequestReader.keys + ["expect", "retry-within"]
-      case .start: ["request"] + RequestReader.keys
-      case .finish: ["expect"]
-      case .until: ["within", "every"]
-      case .lock: ["within"]
-      case .door: ["within", "for"]
-      case .revive, .app, .files, .screen, .log, .operatorStep, .command, .repeatSteps, .forEach: nil
-      }
-    }
-  }
-
-  func step(_ node: YAMLNode) -> Step? {
+  func steps(_ node: YAMLNode) -> [Step]? {
     guard case .mapping(let entries) = node.value else {
       reading.wrong(node, "a step is a mapping such as 'request: GET /hello', not \(node.kind)")
       return nil
     }
     guard let (kind, entry) = kind(of: entries, node) else { return nil }
-    guard let companions = kind.companions else {
-      reading.wrong(
-        line: entry.keyLine, column: entry.keyColumn,
-        "this version of fleetctl does not run '\(kind.rawValue)' steps yet")
-      return nil
+    let form = kind.form
+    let fields = reading.fields(node, form) { key in
+      Self.everyKey.contains(key) ? "'\(key)' does not go with '\(kind.rawValue)'" : nil
     }
-    let everyKey = Set(Kind.allCases.map(\.rawValue) + Kind.allCases.flatMap { $0.companions ?? [] })
-    let fields = reading.fields(node, of: "'\(kind.rawValue)'", keys: [kind.rawValue] + companions) { key in
-      everyKey.contains(key) ? "'\(key)' does not go with '\(kind.rawValue)'" : nil
+    guard let fields else { return nil }
+    let lists = StepListReader(reading: reading, under: under)
+    switch kind {
+    case .repeatSteps: return lists.repeated(entry.value, fields)
+    case .forEach: return lists.forEach(entry.value, fields)
+    case .arrange, .request, .start, .finish, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log,
+      .wait,
+      .person, .command:
+      return action(kind, entry.value, fields).map { [Step(line: node.line, column: node.column, action: $0)] }
     }
-    guard let fields, let action = action(kind, entry.value, fields) else { return nil }
-    return Step(line: node.line, column: node.column, action: action)
   }
 
-  private func kind(of entries: [YAMLNode.Entry], _ node: YAMLNode) -> (Kind, YAMLNode.Entry)? {
-    let kinds = entries.compactMap { entry in Kind(rawValue: entry.key).map { ($0, entry) } }
+  private static let everyKey = Set(StepKind.allCases.flatMap(\.form.keys))
+
+  private func kind(of entries: [YAMLNode.Entry], _ node: YAMLNode) -> (StepKind, YAMLNode.Entry)? {
+    let kinds = entries.compactMap { entry in StepKind(rawValue: entry.key).map { ($0, entry) } }
     if let start = kinds.first(where: { $0.0 == .start }) { return start }
     if let first = kinds.first { return first }
-    let words = Kind.allCases.filter { $0.companions != nil }.map(\.rawValue)
+    let words = StepKind.allCases.map(\.rawValue)
     guard let entry = entries.first else {
       reading.wrong(node, "a step is empty; it does one of: \(words.joined(separator: ", "))")
       return nil
     }
-    let near = NearestWord.to(entry.key, among: Kind.allCases.map(\.rawValue))
+    let near = NearestWord.to(entry.key, among: words)
     let hint = near.map { "'\($0)' is meant?" } ?? "a step does one of: \(words.joined(separator: ", "))"
     reading.wrong(line: entry.keyLine, column: entry.keyColumn, "'\(entry.key)' is no step; \(hint)")
     return nil
   }
 
-  private func action(_ kind: Kind, _ node: YAMLNode, _ fields: Fields) -> Step.Action? {
-    switch kind {
-    case .arrange: state(node).map(Step.Action.arrange)
+  private func action(_ kind: StepKind, _ node: YAMLNode, _ fields: Fields) -> Step.Action? {
+    let looks = LookReader(reading: reading)
+    return switch kind {
+    case .arrange: reading.word(node, as: BodyState.self).map(Step.Action.arrange)
     case .request: RequestReader(reading).judged(fields).map(Step.Action.request)
     case .start: start(node, fields)
     case .finish: finish(node, fields)
     case .until: until(node, fields)
     case .launch: launch(node).map(Step.Action.launch)
+    case .revive: looks.revive(node).map(Step.Action.revive)
     case .lock: lock(node, fields)
     case .door: door(node, fields)
+    case .app: looks.app(node).map(Step.Action.app)
+    case .files: looks.files(node, fields).map(Step.Action.files)
+    case .screen: looks.screen(node, fields).map(Step.Action.screen)
+    case .log: looks.log(node, fields).map(Step.Action.log)
     case .wait: reading.duration(node).map(Step.Action.wait)
-    case .revive, .app, .files, .screen, .log, .operatorStep, .command, .repeatSteps, .forEach: nil
+    case .person: person(node, fields).map(Step.Action.person)
+    case .command: command(node, fields).map(Step.Action.command)
+    case .repeatSteps, .forEach: nil
     }
-  }
-
-  private func state(_ node: YAMLNode) -> BodyState? {
-    guard let state: BodyState = reading.word(node) else { return nil }
-    if state.isArrangedInThisVersion { return state }
-    reading.wrong(node, "this version of fleetctl cannot arrange '\(state.rawValue)' yet")
-    return nil
   }
 
   private func start(_ node: YAMLNode, _ fields: Fields) -> Step.Action? {
@@ -108,11 +92,11 @@ struct StepReader {
 
   private func condition(_ node: YAMLNode) -> UntilStep.Condition? {
     if node["lock"] != nil {
-      guard let fields = reading.fields(node, of: "until: {lock: …}", keys: ["lock"]) else { return nil }
+      guard let fields = reading.fields(node, StepKind.untilLock) else { return nil }
       return fields["lock"].flatMap(lockState).map(UntilStep.Condition.lock)
     }
-    let keys = ["request"] + RequestReader.keys + ["expect"]
-    guard let fields = reading.fields(node, of: "until", keys: keys + ["lock"]) else { return nil }
+    let form = StepKind.untilRequest
+    guard let fields = reading.fields(node, of: form.what, keys: form.keys + ["lock"]) else { return nil }
     guard fields["request"] != nil else {
       reading.wrong(
         node,
@@ -124,11 +108,9 @@ struct StepReader {
 
   private func launch(_ node: YAMLNode) -> LaunchStep? {
     if node.isNull { return LaunchStep() }
-    guard let fields = reading.fields(node, of: "launch", keys: ["arguments", "environment", "fresh"]) else {
-      return nil
-    }
+    guard let fields = reading.fields(node, StepKind.launchForm) else { return nil }
     var step = LaunchStep()
-    fields.set("arguments", &step.arguments, reading.texts)
+    fields.set("arguments", &step.arguments, reading.filledTexts)
     fields.set("environment", &step.environment) { environment($0) }
     fields.set("fresh", &step.fresh, reading.boolean)
     return step
@@ -162,5 +144,23 @@ struct StepReader {
     let within = fields["within"].flatMap(reading.positiveDuration)
     let throughout = fields["for"].flatMap(reading.positiveDuration)
     return .door(DoorStep(answers: text == "answers", within: within, throughout: throughout))
+  }
+
+  private func person(_ node: YAMLNode, _ fields: Fields) -> OperatorStep? {
+    guard let sentence = reading.filledText(node) else { return nil }
+    var step = OperatorStep(sentence: sentence)
+    fields.set("deadline", &step.deadline, reading.positiveDuration)
+    return step
+  }
+
+  private func command(_ node: YAMLNode, _ fields: Fields) -> CommandStep? {
+    guard let argv = reading.filledTexts(node) else { return nil }
+    guard argv.first?.isEmpty == false, !argv.contains(where: { $0.utf8.contains(0) }) else {
+      reading.wrong(node, "a command is a list of the program and its arguments: [program, argument]")
+      return nil
+    }
+    var step = CommandStep(argv: argv)
+    fields.set("deadline", &step.deadline, reading.positiveDuration)
+    return step
   }
 }

@@ -63,3 +63,59 @@ public struct DoorStep: Equatable, Sendable {
   /// Must hold all that time.
   public var throughout: Duration?
 }
+
+/// Runs the revive procedure once and holds its outcome against this one.
+public struct ReviveStep: Equatable, Sendable {
+  public var kind: OutcomeKind
+  /// nil: whatever the reason.
+  public var reason: OutcomeReason?
+
+  /// `kind`, or `kind/reason`.
+  public var text: String { reason.map { "\(kind.rawValue)/\($0.rawValue)" } ?? kind.rawValue }
+}
+
+/// Looks at the installed build's Info dictionary.
+public struct AppStep: Equatable, Sendable {
+  public var absent: [String] = []
+  public var present: [String] = []
+  /// Keys, and a text that their value holds.
+  public var contains: [NamedText] = []
+}
+
+/// Looks for files in the app's container.
+public struct FilesStep: Equatable, Sendable {
+  /// Whether at least one is expected; otherwise none.
+  public var some: Bool
+  /// A path in the container; `*` and `?` may stand in its last part.
+  public var pattern: String
+  /// Keeps looking until then; nil: once.
+  public var within: Duration?
+}
+
+/// Looks for the red band at the top of the screen.
+public struct ScreenStep: Equatable, Sendable {
+  /// Whether it must be up; otherwise it must not.
+  public var band: Bool
+  /// Keeps looking until then; nil: once.
+  public var within: Duration?
+}
+
+/// Looks for a line in the phone's log since the scenario began.
+public struct LogStep: Equatable, Sendable {
+  public var contains: String
+  /// Waits for it until then; nil: it must have been written already.
+  public var within: Duration?
+}
+
+/// Asks the person beside the phone.
+public struct OperatorStep: Equatable, Sendable {
+  public var sentence: String
+  public var deadline = Duration.seconds(600)
+}
+
+/// Runs a command of the lab.
+public struct CommandStep: Equatable, Sendable {
+  /// The program and its arguments.
+  public var argv: [String]
+  public var deadline = Duration.seconds(60)
+}

@@ -28,7 +28,7 @@ actor Emitter {
   }
 
   func callAsFunction(_ happening: RunEvent.Happening) {
-    if case .scenarioFinished(let event) = happening { counts.add(event.verdict) }
+    if case .scenarioFinished(let event) = happening, event.isFinal { counts.add(event.verdict) }
     emit(RunEvent(at: wallClock(), run: number, happening: masked(happening)))
   }
 
@@ -39,6 +39,7 @@ actor Emitter {
       event.expected = event.expected.map { mask($0) }
       event.came = event.came.map { mask($0) }
       event.exchanges = event.exchanges.map(masked)
+      event.deeds = event.deeds.map { mask($0) }
       return .stepFinished(event)
     case .scenarioFinished(var event):
       event.message = event.message.map { mask($0) }

@@ -52,7 +52,9 @@ public struct ScenarioStarted: Equatable, Sendable {
   public var body: String?
   public var udid: UDID
   public var scenario: String
-  /// Counted from 1.
+  /// Which of the run's repetitions it is, counted from 1.
+  public var round: Int = 1
+  /// Counted from 1 in each round; more than one where a failed attempt is followed by another.
   public var attempt: Int
 }
 
@@ -60,6 +62,7 @@ public struct StepFinished: Equatable, Sendable {
   public var body: String?
   public var udid: UDID
   public var scenario: String
+  public var round: Int = 1
   public var attempt: Int
   /// The step in the words of the file.
   public var step: String
@@ -74,13 +77,18 @@ public struct StepFinished: Equatable, Sendable {
   public var exchanges: [Exchange] = []
   /// Exchanges that are not among them, after the first ones.
   public var exchangesLeftOut = 0
+  /// What lab commands and the operator were asked for and what they said, line by line.
+  public var deeds: [String] = []
 }
 
 public struct ScenarioFinished: Equatable, Sendable {
   public var body: String?
   public var udid: UDID
   public var scenario: String
+  public var round: Int = 1
   public var attempt: Int
+  /// No other attempt follows: this verdict is the one that counts.
+  public var isFinal: Bool = true
   public var verdict: Verdict
   /// On the scenarios' clock.
   public var seconds: Double
@@ -149,7 +157,7 @@ extension ScenarioStarted {
   fileprivate var fields: [String: JSON] {
     [
       "event": "scenario-started", "body": .text(body), "udid": .string(udid.description),
-      "scenario": .string(scenario), "attempt": .integer(Int64(attempt)),
+      "scenario": .string(scenario), "round": .integer(Int64(round)), "attempt": .integer(Int64(attempt)),
     ]
   }
 }
@@ -158,7 +166,8 @@ extension StepFinished {
   fileprivate var fields: [String: JSON] {
     [
       "event": "step-finished", "body": .text(body), "udid": .string(udid.description),
-      "scenario": .string(scenario), "attempt": .integer(Int64(attempt)), "step": .string(step),
+      "scenario": .string(scenario), "round": .integer(Int64(round)), "attempt": .integer(Int64(attempt)),
+      "step": .string(step),
       "line": .integer(Int64(line)), "ok": .boolean(ok), "seconds": .number(seconds), "expected": .text(expected),
       "came": .text(came),
     ]
@@ -169,7 +178,8 @@ extension ScenarioFinished {
   fileprivate var fields: [String: JSON] {
     [
       "event": "scenario-finished", "body": .text(body), "udid": .string(udid.description),
-      "scenario": .string(scenario), "attempt": .integer(Int64(attempt)), "verdict": .string(verdict.rawValue),
+      "scenario": .string(scenario), "round": .integer(Int64(round)), "attempt": .integer(Int64(attempt)),
+      "final": .boolean(isFinal), "verdict": .string(verdict.rawValue),
       "seconds": .number(seconds), "recovery_s": recoverySeconds.map(JSON.number) ?? .null,
       "message": .text(message), "file": .string(file), "line": .integer(Int64(line)),
     ]

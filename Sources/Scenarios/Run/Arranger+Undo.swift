@@ -3,6 +3,10 @@ import Fleet
 extension Arranger {
   /// How long a phone that is away is waited for with its undo, on the scenario's clock.
   private static let undoLimit = Duration.seconds(60)
+  /// How long it may take to show what a means claims.
+  private static let readBackLimit = Duration.seconds(20)
+  /// The same of a capture that ends by itself.
+  private static let patience = Duration.seconds(90)
 
   /// Takes an arrangement back: more than once, and for as long as a phone that is away may come back.
   ///
@@ -14,12 +18,16 @@ extension Arranger {
     var tries = 0
     var pause = Duration.milliseconds(500)
     while true {
-      let reading = await scene.read(back)
-      if reading.holds { return nil }
-      var isAway = reading.mayChange
+      var isAway = false
+      // A stopped process would only be waited for.
+      if tries > 0 || arrangement.state != .suspended {
+        let reading = await scene.read(back)
+        if reading.holds { return nil }
+        isAway = reading.mayChange
+      }
       if tries == 0 || !isAway {
         // A person is asked once.
-        guard let trouble = await takeBack(to: back, asking: tries == 0) else { return nil }
+        guard let trouble = await takeBack(arrangement, asking: tries == 0) else { return nil }
         tries += 1
         if !trouble.why.isEmpty { why = trouble.why }
         isAway = trouble.isAway
@@ -30,18 +38,19 @@ extension Arranger {
     }
     // What broke off may have been done all the same.
     if await scene.read(back).holds { return nil }
-    return "\(scene.body.title) is not back to \(back.rawValue): \(why)"
+    return "\(scene.body.title) is not back to \(back.text): \(why)"
   }
 
-  /// - Returns: nil when the state is back; otherwise what stood in the way, and whether that may pass by itself.
-  private func takeBack(to back: BodyState, asking: Bool) async -> (why: String, isAway: Bool)? {
+  /// - Returns: nil when it is taken back; otherwise what stood in the way, and whether that may pass by itself.
+  private func takeBack(_ arrangement: Arrangement, asking: Bool) async -> (why: String, isAway: Bool)? {
     var problems: [String] = []
     var isAway = false
-    for means in scene.means(for: back) where asking || !means.isAttendant {
+    for means in scene.means(toUndo: arrangement) where asking || !means.isAttendant {
       switch await scene.use(means) {
       case .claimed:
-        let reading = await readBack(back)
+        let reading = await readBack(arrangement.back, within: means == .patience ? Self.patience : Self.readBackLimit)
         if reading.holds { return nil }
+        if case .untold = reading { return nil }
         isAway = isAway || reading.mayChange
         problems.append("\(means.text) is done, but \(reading.text)")
       case .lost(let sentence):
@@ -59,11 +68,7 @@ extension StateReading {
   fileprivate var mayChange: Bool {
     switch self {
     case .unreachable, .unreadable: true
-    case .holds, .denied: false
+    case .holds, .denied, .untold: false
     }
   }
-}
-
-extension Means {
-  fileprivate var isAttendant: Bool { if case .attendant = self { true } else { false } }
 }

@@ -4,14 +4,11 @@ import Transport
 /// Brings a body into states and out of them again.
 final class Arranger: Sendable {
   let scene: Scene
-  /// Called before the first means of a state is used.
-  private let arranging: @Sendable (Arrangement) -> Void
+  /// Called before the first means of a state is used; says why the arrangement could not be written down.
+  private let arranging: @Sendable (Arrangement) async -> String?
   private let lockWasArranged = Guarded(false)
 
-  /// How long the phone may take to show what a means claims, on the scenario's clock.
-  private static let readBackLimit = Duration.seconds(20)
-
-  init(_ scene: Scene, arranging: @escaping @Sendable (Arrangement) -> Void) {
+  init(_ scene: Scene, arranging: @escaping @Sendable (Arrangement) async -> String?) {
     self.scene = scene
     self.arranging = arranging
   }
@@ -24,14 +21,14 @@ final class Arranger: Sendable {
     let before = await scene.read(state)
     switch before {
     case .holds(let text):
-      if !asNeed { announce(state, before) }
+      if !asNeed, let trouble = await announce(state, before) { return .broken(trouble) }
       return .held(came: text)
     case .unreachable(let sentence): return .broken(sentence)
-    case .denied, .unreadable: break
+    case .denied, .unreadable, .untold: break
     }
     if Task.isCancelled { return .stopped }
     if let sentence = lacking(state) { return .noMeans("\(before.text); \(sentence)") }
-    announce(state, before)
+    if let trouble = await announce(state, before) { return .broken(trouble) }
     return await use(scene.means(for: state), for: state)
   }
 
@@ -44,17 +41,30 @@ final class Arranger: Sendable {
       return "nothing brings \(name) to \(state.rawValue). fleet.yaml names no means and the cable has none. "
         + "Add it under arrange, or run with --attended"
     }
-    if let back = state.wayBack, scene.means(for: back).isEmpty {
-      return "\(state.rawValue) could be brought about on \(name), but nothing brings it back to \(back.rawValue). "
-        + "Add \(back.rawValue) under arrange in fleet.yaml, or run with --attended"
+    for back in state.waysBack {
+      let arrangement = Arrangement(state: state, back: back, moment: .beforeRecovers)
+      guard scene.means(toUndo: arrangement).isEmpty else { continue }
+      return "\(state.rawValue) could be brought about on \(name), but nothing brings it back to \(back.text). "
+        + "Add \(Self.advice(state, back)) under arrange in fleet.yaml, or run with --attended"
     }
     return nil
+  }
+
+  private static func advice(_ state: BodyState, _ back: Rest) -> String {
+    switch back {
+    case .state(let back): back.rawValue
+    case .cameraFree, .cameraWorks: "an undo of \(state.rawValue)"
+    }
   }
 }
 
 extension Arranger {
-  private func announce(_ state: BodyState, _ before: StateReading) {
-    for arrangement in arrangements(of: state, before) { arranging(arrangement) }
+  /// - Returns: why nothing may be changed: nobody would know how to take it back.
+  private func announce(_ state: BodyState, _ before: StateReading) async -> String? {
+    for arrangement in arrangements(of: state, before) {
+      if let trouble = await arranging(arrangement) { return trouble }
+    }
+    return nil
   }
 
   /// What will have to be undone, the last first; nothing for states that a kiosk rests in.
@@ -69,13 +79,15 @@ extension Arranger {
     switch before {
     case .holds: foundLocked = state == .locked && isFirstOfLock
     case .denied: foundLocked = state == .unlocked && isFirstOfLock
-    case .unreadable, .unreachable: foundLocked = false
+    case .unreadable, .unreachable, .untold: foundLocked = false
     }
     let named = scene.body.arrange[.locked]
     let locksAgain = foundLocked && (named?.command != nil || named?.request != nil)
-    let lock = locksAgain ? [Arrangement(state: .unlocked, back: .locked, moment: .atTheEnd)] : []
-    guard let back = state.wayBack else { return lock }
-    return lock + [Arrangement(state: state, back: back, moment: .beforeRecovers, wasFound: before.holds)]
+    let lock = locksAgain ? [Arrangement(state: .unlocked, back: .state(.locked), moment: .atTheEnd)] : []
+    return lock
+      + state.waysBack.map { back in
+        Arrangement(state: state, back: back, moment: .beforeRecovers, wasFound: before.holds)
+      }
   }
 
   private func use(_ means: [Means], for state: BodyState) async -> StepResult {
@@ -85,10 +97,12 @@ extension Arranger {
       if Task.isCancelled { return .stopped }
       switch await scene.use(means) {
       case .claimed:
-        let reading = await readBack(state)
+        let reading = await readBack(.state(state), within: state.readBackLimit)
         if Task.isCancelled { return .stopped }
         switch reading {
         case .holds(let text): return .held(came: "\(text), by \(means.text)")
+        case .untold(let text): return .held(came: "by \(means.text); \(text)")
+        case .denied(let text) where means == .patience: refusals.append("nothing came of waiting: \(text)")
         // Whoever claims what the phone denies is not believed, and neither is what would follow.
         case .denied, .unreadable, .unreachable:
           return .broken("\(means.text) is done and should have made it \(state.rawValue), but \(reading.text)")
@@ -102,25 +116,14 @@ extension Arranger {
       ? .noMeans("\(scene.body.title) could not be brought to \(state.rawValue): \(all)") : .broken(all)
   }
 
-  /// Asks the phone until it shows the state, or until it has had its time.
-  func readBack(_ state: BodyState) async -> StateReading {
-    let end = scene.clock.now + Self.readBackLimit
+  /// Asks the phone until it shows that, or until it has had its time.
+  func readBack(_ rest: Rest, within limit: Duration) async -> StateReading {
+    let end = scene.clock.now + limit
     while true {
-      let reading = await scene.read(state)
+      let reading = await scene.read(rest)
+      if case .untold = reading { return reading }
       if reading.holds || scene.clock.now >= end { return reading }
       do { try await scene.clock.sleep(for: .milliseconds(200)) } catch { return reading }
-    }
-  }
-}
-
-extension BodyState {
-  /// What undoes a state that takes the kiosk app out of service; nil for states that a kiosk rests in.
-  var wayBack: BodyState? {
-    switch self {
-    case .locked, .beforeFirstUnlock: .unlocked
-    case .inBackground, .notRunning, .suspended, .listenerDead, .cameraBusy, .cameraStuck, .rebooted: .inFront
-    case .cameraDenied: .cameraGranted
-    case .unlocked, .inFront, .cameraGranted, .appInstalled, .tokenConfigured: nil
     }
   }
 }

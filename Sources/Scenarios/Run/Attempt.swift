@@ -4,11 +4,12 @@ import Transport
 
 /// Performs what the judge of one scenario on one body says, and tells it what came.
 final class Attempt: Sendable {
-  private let scene: Scene
+  let scene: Scene
+  private let ledger: UndoLedger
   private let report: @Sendable (Step, StepResult, Duration) async -> Void
   private let events: AsyncStream<Judge.Event>
   private let feed: AsyncStream<Judge.Event>.Continuation
-  private let arranger: Arranger
+  let arranger: Arranger
   private let tasks = Guarded(Tasks())
 
   /// What is under way and ends when the run is stopped.
@@ -18,20 +19,31 @@ final class Attempt: Sendable {
     var started: [Task<Void, Never>] = []
   }
 
-  /// - Parameter report: called for each step that ended, one after another.
-  init(_ scene: Scene, report: @escaping @Sendable (Step, StepResult, Duration) async -> Void) {
+  /// - Parameters:
+  ///   - ledger: where it is written down what is arranged, before it is.
+  ///   - report: called for each step that ended, one after another.
+  init(
+    _ scene: Scene, ledger: UndoLedger, report: @escaping @Sendable (Step, StepResult, Duration) async -> Void
+  ) {
     self.scene = scene
+    self.ledger = ledger
     self.report = report
     let (events, feed) = AsyncStream<Judge.Event>.makeStream()
     self.events = events
     self.feed = feed
-    arranger = Arranger(scene) { feed.yield(.arranging($0)) }
+    let name = scene.scenario.name
+    arranger = Arranger(scene) { arrangement in
+      if let trouble = await ledger.add(arrangement, scenario: name) { return trouble }
+      feed.yield(.arranging(arrangement))
+      return nil
+    }
   }
 
   /// Runs the scenario to its judgement. A cancelled task stops the steps; what was arranged is undone all the same.
   func judgement() async -> Judgement {
     // A task of its own, since an undo must not be cancelled with the run.
     let loop = Task { await listen() }
+    defer { scene.end() }
     return await withTaskCancellationHandler {
       await loop.value
     } onCancel: {
@@ -58,7 +70,11 @@ final class Attempt: Sendable {
         case .abandonStarted: tasks.with { tasks in for task in tasks.started { task.cancel() } }
         case .undo(let number):
           let arrangement = arrangements[number]
-          Task { feed.yield(.undone(number, problem: await arranger.undo(arrangement))) }
+          Task {
+            let problem = await arranger.undo(arrangement)
+            if problem == nil { await ledger.settle(arrangement) }
+            feed.yield(.undone(number, problem: problem))
+          }
         case .survey: perform { [self] in .surveyed(heard(await survey())) }
         case .meet(let number):
           perform { [self] in .need(number, heard(await arranger.arrange(need(number), asNeed: true))) }
@@ -73,8 +89,8 @@ final class Attempt: Sendable {
 extension Attempt {
   private var plan: Judge.Plan {
     Judge.Plan(
-      needs: scene.scenario.needs.map(\.line), steps: scene.scenario.steps.map(\.planned),
-      recovers: scene.scenario.recovers.map(\.planned))
+      needs: scene.scenario.needs.map(\.line), steps: scene.scenario.steps.planned,
+      recovers: scene.scenario.recovers.planned)
   }
 
   private func need(_ number: Int) -> BodyState { scene.scenario.needs[number].state }
@@ -109,7 +125,7 @@ extension Attempt {
   private func begin(_ phase: Judge.Phase, _ number: Int) {
     let step = steps(of: phase)[number]
     let began = scene.clock.now
-    if case .start(let name, let request) = step.action { start(name, request, phase) }
+    if case .start(_, let request) = step.action { start(request, phase, number) }
     perform { [self] in
       return .step(phase, number, heard(await run(step)), took: scene.clock.now - began)
     }
@@ -125,59 +141,57 @@ extension Attempt {
     case .finish: return .broken("nothing was started")
     case .until(let until): return await runner.until(until)
     case .launch(let launch): return await runner.launch(launch)
+    case .revive(let revive): return await runner.revive(revive)
     case .lock(let lock): return await runner.lock(lock)
     case .door(let door): return await runner.door(door)
+    case .app(let app): return await runner.app(app)
+    case .files(let files): return await runner.files(files)
+    case .screen(let screen): return await runner.screen(screen)
+    case .log(let log): return await runner.log(log)
     case .wait(let span): return await runner.wait(span)
+    case .person(let person): return await runner.person(person)
+    case .command(let command): return await runner.command(command)
     }
   }
 
   /// Sends a request that goes on beside the steps, and holds it against what its `finish` expects.
-  private func start(_ name: String, _ request: RequestStep, _ phase: Judge.Phase) {
+  private func start(_ request: RequestStep, _ phase: Judge.Phase, _ number: Int) {
     var request = request
-    for case .finish(name, let expectation) in steps(of: phase).map(\.action) { request.expectation = expectation }
+    let (steps, planned) = (steps(of: phase), steps(of: phase).planned)
+    guard case .start(let key) = planned[number].kind else { return }
+    if let end = planned.firstIndex(where: { $0.kind == .finish(key) }),
+      case .finish(_, let expectation) = steps[end].action
+    {
+      request.expectation = expectation
+    }
     let task = Task { [feed, scene, request] in
       let began = scene.clock.now
       let result = await StepRunner(scene: scene).request(request)
-      feed.yield(.parallel(phase, name, result, took: scene.clock.now - began))
+      feed.yield(.parallel(phase, key, result, took: scene.clock.now - began))
     }
     tasks.with { tasks in
       tasks.started.append(task)
       if tasks.isStopped { task.cancel() }
     }
   }
-
-  /// Whether the phone is there, and every state that is arranged can be reached and left again.
-  private func survey() async -> StepResult {
-    let visit = await unlessCancelled { [scene] in await scene.link.facts(by: .after(Scene.lookLimit)) }
-    guard let facts = visit else { return .stopped }
-    // What the lock keeps from being read is for the needs to say.
-    if let error = facts.error, !error.isBeforeFirstUnlock { return .broken(error.sentence) }
-    if let ios = facts.ios { scene.ios = ios }
-    for step in scene.scenario.steps + scene.scenario.recovers {
-      guard case .arrange(let state) = step.action, let sentence = arranger.lacking(state) else { continue }
-      // A state that a kiosk rests in and is in already needs no means.
-      if state.wayBack == nil {
-        switch await scene.read(state) {
-        case .holds: continue
-        case .unreachable(let sentence): return .broken(sentence)
-        case .denied, .unreadable: break
-        }
-      }
-      return .noMeans(sentence)
-    }
-    return .held(came: nil)
-  }
 }
 
-extension Step {
-  fileprivate var planned: Judge.PlannedStep {
-    let kind: Judge.PlannedStep.Kind =
-      switch action {
-      case .arrange: .arrange
-      case .start(let name, _): .start(name)
-      case .finish(let name, _): .finish(name)
-      case .request, .until, .launch, .lock, .door, .wait: .plain
+extension [Step] {
+  /// The steps as far as the judge cares. A name that is started again is another request.
+  fileprivate var planned: [Judge.PlannedStep] {
+    var numbers: [String: Int] = [:]
+    return enumerated().map { index, step in
+      let kind: Judge.PlannedStep.Kind
+      switch step.action {
+      case .arrange: kind = .arrange
+      case .start(let name, _):
+        numbers[name] = index
+        kind = .start("\(name) \(index)")
+      case .finish(let name, _): kind = .finish("\(name) \(numbers[name] ?? index)")
+      case .request, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log, .wait, .person, .command:
+        kind = .plain
       }
-    return Judge.PlannedStep(kind: kind, line: line)
+      return Judge.PlannedStep(kind: kind, line: step.line)
+    }
   }
 }

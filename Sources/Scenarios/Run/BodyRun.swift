@@ -10,8 +10,11 @@ struct BodyRun: Sendable {
   let options: ScenarioRun.Options
   let lab: any LabMeans
   /// nil: the phone is not attached.
-  let link: (any PhoneLink)?
+  let link: (any ScenarioLink)?
   let emitter: Emitter
+  /// Shared by the bodies of a run that ends at its first failure.
+  let halt: Halt
+  let ledger: UndoLedger
 
   /// What the phone and the build on it are, as far as it can be read.
   func introduction() async -> RunStarted.Phone {
@@ -33,58 +36,119 @@ struct BodyRun: Sendable {
   func run(ios: String?) async {
     let claim = link == nil ? .unneeded : await options.claim(body)
     defer { if case .taken(let lease) = claim { lease.release() } }
-    let diary = options.keepsLog ? link.flatMap(PhoneDiary.init) : nil
-    await diary?.start()
+    let diary = await diary()
     defer { diary?.stop() }
-    for scenario in scenarios {
-      if Task.isCancelled { break }
+    var obstacle = Self.obstacle(claim, body, isAttached: link != nil)
+    if obstacle == nil, let link { obstacle = await undoLeftovers(over: link, ios: ios) }
+    if obstacle == nil { obstacle = await noteOtherApp() }
+    for round in 1... {
+      for scenario in options.order(scenarios, round: round) where options.selects(scenario, body) {
+        if Task.isCancelled || halt.isWished { break }
+        await perform(scenario, round: round, ios: ios, obstacle, diary)
+      }
+      if Task.isCancelled || halt.isWished || round >= options.rounds { break }
+    }
+    if obstacle == nil, let link { await bringBackApp(over: link, ios: ios) }
+    link?.close()
+  }
+
+  /// Reads the phone's log where reports or steps want it.
+  private func diary() async -> PhoneDiary? {
+    guard let link, options.keepsLog || scenarios.contains(where: { !$0.lookedForInLog.isEmpty }) else { return nil }
+    let diary = PhoneDiary(link)
+    await diary.start()
+    return diary
+  }
+
+  /// Why nothing can be judged on this body.
+  private static func obstacle(_ claim: PhoneClaim, _ body: Body, isAttached: Bool) -> String? {
+    switch claim {
+    case .refused(let sentence): sentence
+    case .stopped: "the run was stopped while it waited for the phone"
+    case .unneeded, .taken: isAttached ? nil : PhoneError.absent(body.udid).sentence
+    }
+  }
+
+  /// One scenario: once, or until an attempt passes or there are no more.
+  private func perform(
+    _ scenario: Scenario, round: Int, ios: String?, _ obstacle: String?, _ diary: PhoneDiary?
+  ) async {
+    let place = Place(scenario: scenario, round: round)
+    var attempt = 1
+    while true {
       await emitter(
         .scenarioStarted(
-          ScenarioStarted(body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1)))
+          ScenarioStarted(
+            body: body.name, udid: body.udid, scenario: scenario.name, round: round, attempt: attempt)))
       let began = options.clock.now
-      diary?.begin()
-      let (judgement, exchanges) = await judge(scenario, ios: ios, claim, diary)
-      let verdict = Self.verdict(judgement, scenario.quarantine, body, options.today)
+      let (judgement, exchanges) = await judge(place, attempt, ios: ios, obstacle, diary)
+      var verdict = Self.verdict(judgement, scenario.quarantine, body, options.today)
+      if verdict.word == .passed, attempt > 1 {
+        verdict = (.flaky, "passed at attempt \(attempt) of \(options.retries + 1)")
+      }
+      let again =
+        [.failed, .error].contains(verdict.word) && attempt <= options.retries && obstacle == nil
+        && !Task.isCancelled
       await emitter(
         .scenarioFinished(
           ScenarioFinished(
-            body: body.name, udid: body.udid, scenario: scenario.name, attempt: 1, verdict: verdict.word,
-            seconds: (options.clock.now - began).roundedSeconds,
+            body: body.name, udid: body.udid, scenario: scenario.name, round: round, attempt: attempt,
+            isFinal: !again, verdict: verdict.word, seconds: (options.clock.now - began).roundedSeconds,
             recoverySeconds: judgement.recovery?.roundedSeconds, message: verdict.message, file: scenario.file,
-            line: judgement.line ?? scenario.line, notUndone: judgement.notUndone,
-            exchanges: exchanges, log: diary?.excerpt() ?? [])))
+            line: judgement.line ?? scenario.line, notUndone: judgement.notUndone, exchanges: exchanges,
+            log: diary?.excerpt() ?? [])))
+      if !again {
+        if options.untilFailure, verdict.word == .failed { halt.wish() }
+        return
+      }
+      attempt += 1
     }
-    link?.close()
+  }
+
+  /// A scenario of the run, and which repetition it is.
+  private struct Place {
+    var scenario: Scenario
+    var round: Int
   }
 
   /// - Returns: the exchanges are those that no step has reported.
   private func judge(
-    _ scenario: Scenario, ios: String?, _ claim: PhoneClaim, _ diary: PhoneDiary?
+    _ place: Place, _ number: Int, ios: String?, _ obstacle: String?, _ diary: PhoneDiary?
   ) async -> (Judgement, [Exchange]) {
-    if case .refused(let sentence) = claim {
-      return (Judgement(word: .error, message: sentence, line: nil, recovery: nil), [])
-    }
-    guard let link else {
-      return (Judgement(word: .error, message: PhoneError.absent(body.udid).sentence, line: nil, recovery: nil), [])
+    let scenario = place.scenario
+    guard obstacle == nil, let link else {
+      return (Judgement(word: .error, message: obstacle ?? "", line: nil, recovery: nil), [])
     }
     let token: Secret?
-    do throws(Problem) {
-      token = try body.door.token(options.files)
-    } catch {
+    do throws(Problem) { token = try await self.token() } catch {
       return (Judgement(word: .error, message: "the door's token: \(error)", line: nil, recovery: nil), [])
     }
-    if let token { await emitter.hide(token) }
-    let scene = Scene(
-      scenario: scenario, body: body, link: link, ios: ios, token: token, clock: options.clock, lab: lab,
-      attendant: options.attendant)
-    let attempt = Attempt(scene) { [body, emitter] step, result, took in
+    let scene = scene(of: scenario, over: link, ios: ios, token: token, diary)
+    let attempt = Attempt(scene, ledger: ledger) { [body, emitter] step, result, took in
       if !result.isHeld { diary?.mark() }
       var event = Self.event(step, result, took, scenario, body)
+      (event.round, event.attempt) = (place.round, number)
       (event.exchanges, event.exchangesLeftOut) = scene.exchanges.take()
+      event.deeds = scene.deeds.take()
       await emitter(.stepFinished(event))
     }
     let judgement = await attempt.judgement()
     return (judgement, scene.exchanges.take().exchanges)
+  }
+
+  /// The door's token, read now, and taken out of every text from now on.
+  func token() async throws(Problem) -> Secret? {
+    guard let token = try body.door.token(options.files) else { return nil }
+    await emitter.hide(token)
+    return token
+  }
+
+  func scene(
+    of scenario: Scenario, over link: any ScenarioLink, ios: String?, token: Secret?, _ diary: PhoneDiary? = nil
+  ) -> Scene {
+    Scene(
+      scenario: scenario, body: body, link: link, ios: ios, token: token, clock: options.clock, lab: lab,
+      attendant: options.attendant, diary: diary, stamps: options.stamps, presence: options.presence)
   }
 }
 

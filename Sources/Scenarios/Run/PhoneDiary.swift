@@ -1,10 +1,12 @@
 import DeviceBridge
+import Fleet
 import Transport
 import Wire
 
-/// Keeps the last lines of a phone's log while scenarios run on it, for what reports show around a failure.
+/// Reads a phone's log while scenarios run on it: finds the texts that their steps wait for, and keeps the last lines for
+/// what reports show around a failure.
 ///
-/// A log that cannot be read costs a report its lines and nothing else.
+/// A log that cannot be read costs a report its lines; only a step that waits for a line minds.
 final class PhoneDiary: Sendable {
   private static let capacity = 80
   private static let after = 40
@@ -17,28 +19,40 @@ final class PhoneDiary: Sendable {
     /// The lines around what did not hold first, once something has not.
     var kept: [String]?
     var wanted = 0
+    /// What is looked for, and the first line that held it.
+    var found: [String: String?] = [:]
+  }
+  private struct Condition {
+    var isOpen = false
+    var trouble: String?
   }
   private let state = Guarded(State())
-  private let news: any PhoneNews
+  private let condition = Guarded(Condition())
+  private let log: any LogReading
   private let reader = Guarded<Task<Void, Never>?>(nil)
 
-  /// - Returns: nil for a phone that tells nothing by itself.
-  init?(_ link: any PhoneLink) {
-    guard let news = link as? any PhoneNews else { return nil }
-    self.news = news
-  }
+  init(_ log: any LogReading) { self.log = log }
 
-  /// Opens the log and keeps reading it, also after the phone has been away, until `stop`.
+  /// Opens the log, and keeps reading it, also after the phone has been away, until `stop`.
   func start() async {
-    let log = await unlessCancelled { [news] in try? await news.log(openedBy: .after(Self.openingLimit)) }
-    let task = Task { await read(log ?? nil) }
+    let tried = Guarded(false)
+    let task = Task { await read(tried) }
     reader.with { $0 = task }
+    // What is written from the first step on is to be seen.
+    while !tried.with({ $0 }) {
+      do { try await ContinuousClock().sleep(for: .milliseconds(5)) } catch { return }
+    }
   }
 
   func stop() { reader.with { $0 }?.cancel() }
 
   /// An attempt begins; what was written before it is none of its business.
-  func begin() { state.with { $0 = State() } }
+  ///
+  /// - Parameter texts: what its steps look for.
+  func begin(lookingFor texts: [String] = []) {
+    let found = Dictionary(texts.map { ($0, String?.none) }, uniquingKeysWith: { first, _ in first })
+    state.with { $0 = State(found: found) }
+  }
 
   /// Something did not hold. The first such moment counts: what follows may only follow from it.
   func mark() {
@@ -52,25 +66,56 @@ final class PhoneDiary: Sendable {
   /// The lines around the mark; empty where there was none.
   func excerpt() -> [String] { state.with { $0.kept ?? [] } }
 
-  private func read(_ first: PhoneLog?) async {
-    var log = first
+  /// The first line since the attempt began that holds a text that it looks for.
+  func line(with text: String) -> String? { state.with { $0.found[text] ?? nil } }
+
+  /// Why no lines come now.
+  var trouble: String? {
+    condition.with { $0.isOpen ? nil : $0.trouble ?? "it is not open" }
+  }
+
+  // MARK: - The reader
+
+  private func read(_ tried: Guarded<Bool>) async {
     var pause = Duration.seconds(1)
     while !Task.isCancelled {
-      if let log {
-        pause = .seconds(1)
-        do {
-          for try await record in log { note(record.isCut ? "\(record.text) …" : record.text) }
-        } catch {
-          note("(the log ended here: \(error.sentence))")
+      do throws(PhoneError) {
+        try await log.readLog(openedBy: .after(Self.openingLimit)) {
+          condition.with { $0 = Condition(isOpen: true) }
+          tried.with { $0 = true }
+        } take: { record in
+          note(record)
         }
+        if closed("the phone has ended it") { pause = .seconds(1) }
+      } catch {
+        if closed(error.sentence) { pause = .seconds(1) }
       }
+      tried.with { $0 = true }
       do { try await ContinuousClock().sleep(for: pause) } catch { return }
       pause = min(pause * 2, .seconds(10))
-      log = await unlessCancelled { [news] in try? await news.log(openedBy: .after(Self.openingLimit)) } ?? nil
     }
   }
 
-  private func note(_ text: String) {
+  /// - Returns: whether it was open before.
+  private func closed(_ why: String) -> Bool {
+    let wasOpen = condition.with { condition in
+      defer { condition = Condition(trouble: why) }
+      return condition.isOpen
+    }
+    if wasOpen { keep("(the log ended here: \(why))") }
+    return wasOpen
+  }
+
+  private func note(_ record: LogRecord) {
+    state.with { state in
+      for (text, line) in state.found where line == nil && record.text.contains(text) {
+        state.found[text] = AnswerText.visible(String(record.text.prefix(Self.width)))
+      }
+    }
+    keep(record.isCut ? "\(record.text) …" : record.text)
+  }
+
+  private func keep(_ text: String) {
     let line = AnswerText.visible(text.count > Self.width ? "\(text.prefix(Self.width))…" : text)
     state.with { state in
       if state.wanted > 0 {

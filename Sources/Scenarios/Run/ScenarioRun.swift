@@ -31,10 +31,39 @@ public struct ScenarioRun: Sendable {
     public var keepsLog = false
     /// Values that no event may show, the door's tokens aside, which are taken out anyway.
     public var secrets: [Secret] = []
+    /// Further attempts at a scenario that failed.
+    public var retries = 0
+    /// How often all of it is run.
+    public var rounds = 1
+    /// Ends with the first failure, once the scenarios under way have ended.
+    public var untilFailure = false
+    /// The scenarios in another order in each round, the same for the same seed; nil: as they were given.
+    public var seed: UInt64?
+    /// Which scenarios are run on which bodies.
+    public var selects: @Sendable (Scenario, Body) -> Bool = { _, _ in true }
+    /// Runs nothing unless this is the build on every phone: CFBundleVersion or CFBundleShortVersionString.
+    public var expectedBuild: String?
+    /// Where it is kept what is arranged, for whoever comes after a run that was killed.
+    public var notes: any UndoNotes = FleetingUndoNotes()
+    /// Where `revive` steps leave their launches.
+    public var stamps: any LaunchStamps = FleetingLaunchStamps()
+    /// The phone as the mux lists it now, by which a restart is seen; nil where nobody can be asked.
+    public var presence: (@Sendable (Body) async -> ListedPhone?)?
+    /// Bodies as fleet.yaml has them, where this run's app is another: theirs is brought back in front at the end.
+    public var configured: [UDID: Body] = [:]
+    /// Told what belongs to no scenario, in a sentence.
+    public var notice: @Sendable (String) -> Void = { _ in }
 
     public init(number: Int, version: String) {
       self.number = number
       self.version = version
+    }
+
+    /// The scenarios of one round in their order.
+    func order(_ scenarios: [Scenario], round: Int) -> [Scenario] {
+      guard let seed else { return scenarios }
+      var random = Shuffle(seed: seed &+ UInt64(round - 1))
+      return scenarios.shuffled(using: &random)
     }
   }
 
@@ -47,13 +76,15 @@ public struct ScenarioRun: Sendable {
     public var summary: String
     /// The run was stopped before its end.
     public var stopped: Bool
+    /// Why nothing was run, in a clause; nil where something was.
+    public var refusal: String?
   }
 
   private let scenarios: [Scenario]
   private let bodies: [Body]
   private let options: Options
   private let lab: any LabMeans
-  private let connect: @Sendable (ListedPhone) -> any PhoneLink
+  private let connect: @Sendable (ListedPhone) -> any ScenarioLink
   private let emit: @Sendable (RunEvent) -> Void
 
   /// - Parameters:
@@ -62,7 +93,7 @@ public struct ScenarioRun: Sendable {
   ///   - emit: called for one event after another, never for two at once.
   public init(
     scenarios: [Scenario], bodies: [Body], options: Options, lab: any LabMeans,
-    connect: @escaping @Sendable (ListedPhone) -> any PhoneLink, emit: @escaping @Sendable (RunEvent) -> Void
+    connect: @escaping @Sendable (ListedPhone) -> any ScenarioLink, emit: @escaping @Sendable (RunEvent) -> Void
   ) {
     self.scenarios = scenarios
     self.bodies = bodies
@@ -77,22 +108,46 @@ public struct ScenarioRun: Sendable {
     let began = options.clock.now
     let emitter = Emitter(
       number: options.number, secrets: options.secrets, wallClock: options.wallClock, emit: emit)
+    let halt = Halt()
     let runs = bodies.filter { !($0.outOfService?.holds(on: options.today) ?? false) }.map { body in
       BodyRun(
-        body: body, scenarios: scenarios, options: options, lab: lab, link: body.phone.map(connect), emitter: emitter)
+        body: body, scenarios: scenarios, options: options, lab: lab, link: body.phone.map(connect), emitter: emitter,
+        halt: halt, ledger: UndoLedger(body.udid, run: options.number, notes: options.notes))
     }
     let phones = await introduce(runs)
+    if let refusal = refusal(phones) {
+      for run in runs { run.link?.close() }
+      return Result(exit: 3, summary: "nothing ran", stopped: Task.isCancelled, refusal: refusal)
+    }
     await emitter(.runStarted(started(phones)))
     await forEach(runs.indices) { await runs[$0].run(ios: phones[$0].ios) }
     let counts = await emitter.counts
     let seconds = (options.clock.now - began).roundedSeconds
-    let exit = options.exitCode(counts)
+    var exit = options.exitCode(counts)
+    if exit == 0, halt.hasTrouble { exit = 3 }
     await emitter(.runFinished(RunFinished(counts: counts, seconds: seconds, exit: exit)))
-    let planned = runs.count * scenarios.count
     let stopped = Task.isCancelled
     return Result(
       counts: counts, exit: exit,
-      summary: Summary.line(counts, planned: planned, phones: runs.count, stopped: stopped), stopped: stopped)
+      summary: Summary.line(counts, planned: planned(runs, counts), phones: runs.count, stopped: stopped),
+      stopped: stopped)
+  }
+
+  /// Scenarios times phones, as the run set out to judge; one that runs until a failure has set out to nothing more.
+  private func planned(_ runs: [BodyRun], _ counts: VerdictCounts) -> Int {
+    if options.untilFailure { return counts.all }
+    return runs.map { run in scenarios.count { options.selects($0, run.body) } }.reduce(0, +) * options.rounds
+  }
+
+  /// Why nothing may be run on these phones.
+  private func refusal(_ phones: [RunStarted.Phone]) -> String? {
+    guard let expected = options.expectedBuild else { return nil }
+    let others = phones.filter { $0.build != expected && $0.version != expected }
+    guard !others.isEmpty else { return nil }
+    return others.map { phone in
+      let build = [phone.version, phone.build.map { "(\($0))" }].compactMap { $0 }.joined(separator: " ")
+      return "\(phone.body ?? phone.udid.description) has \(build.isEmpty ? "no build that can be read" : build)"
+    }.joined(separator: ", ")
   }
 
   private func introduce(_ runs: [BodyRun]) async -> [RunStarted.Phone] {

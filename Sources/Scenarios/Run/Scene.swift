@@ -7,7 +7,7 @@ import Wire
 final class Scene: Sendable {
   let scenario: Scenario
   let body: Body
-  let link: any PhoneLink
+  let link: any ScenarioLink
   let clock: any ScenarioClock
   let lab: any LabMeans
   let attendant: (any Operator)?
@@ -15,11 +15,26 @@ final class Scene: Sendable {
   let token: Secret?
   /// What was asked of the door, for the reports.
   let exchanges: ExchangeLog
-  private let version: Guarded<String?>
+  /// nil: nobody reads the phone's log.
+  let diary: PhoneDiary?
+  let stamps: any LaunchStamps
+  /// The phone as the mux lists it now; nil where nobody asks it.
+  let presence: (@Sendable (Body) async -> ListedPhone?)?
+  /// What lab commands and people did, for the reports.
+  let deeds = Deeds()
+  private let state: Guarded<State>
+
+  private struct State {
+    var ios: String?
+    var firstNumber: Int?
+    var beside: [Task<Void, Never>] = []
+  }
 
   init(
-    scenario: Scenario, body: Body, link: any PhoneLink, ios: String?, token: Secret?, clock: any ScenarioClock,
-    lab: any LabMeans, attendant: (any Operator)?
+    scenario: Scenario, body: Body, link: any ScenarioLink, ios: String?, token: Secret?, clock: any ScenarioClock,
+    lab: any LabMeans, attendant: (any Operator)?, diary: PhoneDiary? = nil,
+    stamps: any LaunchStamps = FleetingLaunchStamps(),
+    presence: (@Sendable (Body) async -> ListedPhone?)? = nil
   ) {
     self.scenario = scenario
     self.body = body
@@ -29,13 +44,37 @@ final class Scene: Sendable {
     self.lab = lab
     self.attendant = attendant
     exchanges = ExchangeLog(clock)
-    version = Guarded(ios)
+    self.diary = diary
+    self.stamps = stamps
+    self.presence = presence
+    state = Guarded(State(ios: ios))
   }
 
   /// The phone's iOS version, as it was last read.
   var ios: String? {
-    get { version.with { $0 } }
-    set { version.with { $0 = newValue } }
+    get { state.with { $0.ios } }
+    set { state.with { $0.ios = newValue } }
+  }
+
+  /// The number under which the mux listed the phone when the scenario began.
+  var firstNumber: Int? {
+    get { state.with { $0.firstNumber } }
+    set { state.with { $0.firstNumber = newValue } }
+  }
+
+  /// Does something that goes on beside the steps, and ends with the scenario at the latest.
+  func beside(_ work: @escaping @Sendable () async -> Void) {
+    let task = Task { await work() }
+    state.with { $0.beside.append(task) }
+  }
+
+  /// Ends what goes on beside the steps.
+  func end() {
+    let tasks = state.with { state in
+      defer { state.beside = [] }
+      return state.beside
+    }
+    for task in tasks { task.cancel() }
   }
 
   /// What texts in braces stand for.

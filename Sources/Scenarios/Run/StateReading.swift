@@ -10,6 +10,8 @@ enum StateReading: Equatable, Sendable {
   case denied(String)
   /// The phone is there and does not tell.
   case unreadable(String)
+  /// No phone tells that: whoever brings it about has the last word.
+  case untold(String)
   /// The phone or the mux could not be reached.
   case unreachable(String)
 
@@ -17,7 +19,7 @@ enum StateReading: Equatable, Sendable {
 
   var text: String {
     switch self {
-    case .holds(let text), .denied(let text), .unreadable(let text), .unreachable(let text): text
+    case .holds(let text), .denied(let text), .unreadable(let text), .untold(let text), .unreachable(let text): text
     }
   }
 }
@@ -30,6 +32,7 @@ extension PhoneError {
 extension Scene {
   /// How long one look at a phone may take on the host's clock.
   static let lookLimit = Duration.seconds(15)
+  private static let stopped = StateReading.unreadable("the run was stopped")
 
   /// Reads a state from the phone, anew.
   func read(_ state: BodyState) async -> StateReading {
@@ -38,11 +41,25 @@ extension Scene {
     case .unlocked: await readLock(.unlocked)
     case .inFront: await readActive(true)
     case .inBackground: await readActive(false)
-    case .cameraGranted: await readGrant()
+    case .notRunning: await readNotRunning()
+    case .suspended: await readSilence(Self.isMute)
+    case .listenerDead: await readSilence(Self.isRefused)
+    case .cameraBusy: await readCapturing(true)
+    case .cameraStuck: .untold("no phone tells whether its camera is stuck")
+    case .cameraGranted: await readGrant("authorized")
+    case .cameraDenied: await readGrant("denied")
     case .appInstalled: await readInstalled()
-    case .notRunning, .suspended, .listenerDead, .cameraBusy, .cameraStuck, .cameraDenied, .rebooted,
-      .beforeFirstUnlock, .tokenConfigured:
-      .unreadable("this version of fleetctl does not read \(state.rawValue)")
+    case .rebooted: await readRebooted()
+    case .beforeFirstUnlock: await readBeforeFirstUnlock()
+    case .tokenConfigured: await readToken()
+    }
+  }
+
+  func read(_ rest: Rest) async -> StateReading {
+    switch rest {
+    case .state(let state): await read(state)
+    case .cameraFree: await readCapturing(false)
+    case .cameraWorks: .untold("no phone tells whether its camera works")
     }
   }
 
@@ -52,7 +69,7 @@ extension Scene {
   }
 
   private func readLock(_ wanted: LockState) async -> StateReading {
-    guard let reading = await lock() else { return .unreadable("the run was stopped") }
+    guard let reading = await lock() else { return Self.stopped }
     switch reading.state {
     case .unknown: return .unreadable("the lock cannot be read: \(reading.why)")
     case .locked, .unlocked:
@@ -61,41 +78,24 @@ extension Scene {
     }
   }
 
-  private func readActive(_ wanted: Bool) async -> StateReading {
-    var last = StateReading.unreadable("the door was not asked")
-    for row in [DoorRow.hello, .status] {
-      switch await call(row)?.ending {
-      case .response(let message):
-        if let active = JSON(parsing: message.body)?["active"]?.boolean {
-          let text = "\(row.rawValue) says active: \(active)"
-          return active == wanted ? .holds(text) : .denied(text)
-        }
-        last = .unreadable("\(row.rawValue) answers \(message.status) and does not say whether the app is active")
-      case .refused: return silent(wanted, "the door's port is closed")
-      case .silent(_, let detail), .badReply(let detail): return silent(wanted, "the door gives no answer: \(detail)")
-      case .unreachable(let error): return .unreachable(error.sentence)
-      case nil: return .unreadable("the run was stopped")
-      }
+  /// Where a phone that has not been unlocked yet is to be told from one that was.
+  private func readBeforeFirstUnlock() async -> StateReading {
+    guard let facts = await unlessCancelled({ [link] in await link.facts(by: .after(Self.lookLimit)) }) else {
+      return Self.stopped
     }
-    return last
+    guard let error = facts.error else { return .denied("the phone has been unlocked since it was started") }
+    return error.isBeforeFirstUnlock ? .holds("the phone waits for its first unlock") : .unreachable(error.sentence)
   }
 
-  /// An app whose door is silent is not seen in front; whether it is in the background, nobody can tell.
-  private func silent(_ wanted: Bool, _ text: String) -> StateReading { wanted ? .denied(text) : .unreadable(text) }
-
-  private func readGrant() async -> StateReading {
-    switch await call(.status)?.ending {
-    case .response(let message):
-      guard let grant = JSON(parsing: message.body)?["grants"]?["camera"]?.string else {
-        return .unreadable("status answers \(message.status) and names no camera grant")
-      }
-      let text = "status says camera: \(AnswerText.visible(String(grant.prefix(40))))"
-      return grant == "authorized" ? .holds(text) : .denied(text)
-    case .refused: return .unreadable("the door's port is closed")
-    case .silent(_, let detail), .badReply(let detail): return .unreadable("the door gives no answer: \(detail)")
-    case .unreachable(let error): return .unreachable(error.sentence)
-    case nil: return .unreadable("the run was stopped")
-    }
+  /// A phone that starts anew leaves the bus and comes back under another number, with no app running.
+  private func readRebooted() async -> StateReading {
+    guard let presence, let before = body.phone?.deviceID else { return .untold("the bus tells nothing of it") }
+    guard let now = await presence(body) else { return .unreachable(PhoneError.absent(body.udid).sentence) }
+    let first = firstNumber ?? before
+    guard now.deviceID != first else { return .denied("the phone has not left the bus") }
+    let facts = await unlessCancelled { [link] in await link.facts(by: .after(Self.lookLimit)) }
+    if let error = facts?.error, !error.isBeforeFirstUnlock { return .unreachable(error.sentence) }
+    return .holds("the phone has left the bus and is back")
   }
 
   private func readInstalled() async -> StateReading {
@@ -106,8 +106,36 @@ extension Scene {
       }
       return .holds("\(bundle) \(app.version ?? "of unknown version") is installed")
     } catch {
-      return error.isBeforeFirstUnlock ? .unreadable(error.sentence) : .unreachable(error.sentence)
+      return Self.reading(error)
     }
+  }
+
+  /// Whether the app's process exists.
+  func isRunning() async -> Result<Bool, ReadingFailure> {
+    guard let bundle = body.app.bundle else { return .failure(ReadingFailure(reading: .unreadable(Self.noBundle))) }
+    do throws(PhoneError) {
+      guard let app = try await link.app(bundle, by: .after(Self.lookLimit)) else { return .success(false) }
+      guard let executable = app.executable else {
+        return .failure(ReadingFailure(reading: .unreadable("\(bundle) names no executable")))
+      }
+      return .success(try await link.isRunning(executable: executable, by: .after(Self.lookLimit)))
+    } catch {
+      return .failure(ReadingFailure(reading: Self.reading(error)))
+    }
+  }
+
+  struct ReadingFailure: Error { var reading: StateReading }
+
+  private func readNotRunning() async -> StateReading {
+    switch await isRunning() {
+    case .success(false): .holds("the app does not run")
+    case .success(true): .denied("the app runs")
+    case .failure(let failure): failure.reading
+    }
+  }
+
+  private static func reading(_ error: PhoneError) -> StateReading {
+    error.isBeforeFirstUnlock ? .unreadable(error.sentence) : .unreachable(error.sentence)
   }
 
   static let noBundle =

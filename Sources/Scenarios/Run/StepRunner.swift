@@ -10,7 +10,7 @@ struct StepRunner: Sendable {
   var patternLimit = Duration.seconds(5)
 
   /// The pause between two tries where a step names none.
-  private static let pause = Duration.milliseconds(200)
+  static let pause = Duration.milliseconds(200)
 
   /// A request and what is expected of it, once or until it holds.
   func request(_ step: RequestStep) async -> StepResult {
@@ -39,7 +39,7 @@ struct StepRunner: Sendable {
       bundle: bundle, arguments: step.arguments.map { Placeholders.fill($0, texts) },
       environment: step.environment.map { ($0.name, Placeholders.fill($0.text, texts)) }, fresh: step.fresh)
     do throws(PhoneError) {
-      try await scene.link.launch(request, by: .after(.seconds(40)))
+      try await scene.link.launch(request, by: .after(Scene.launchLimit))
       return .held(came: "\(bundle) is launched")
     } catch .launchRefused(_, .appExited, _) {
       return .failed(expected: "\(bundle) running after its launch", came: "it ended within a second")
@@ -61,17 +61,18 @@ struct StepRunner: Sendable {
     var result: StepResult
     if let within = step.within {
       result = await keepTrying(within: within, every: Self.pause) { left in
-        Try(result: await doorOnce(step.answers, longest: left))
+        await doorOnce(step.answers, longest: left)
       }
     } else {
-      result = await doorOnce(step.answers, longest: step.throughout)
+      result = await doorOnce(step.answers, longest: step.throughout).result
     }
     guard let span = step.throughout, result.isHeld else { return result }
     let end = scene.clock.now + span
     while result.isHeld, scene.clock.now < end {
       do { try await scene.clock.sleep(for: min(.seconds(1), end - scene.clock.now)) } catch { return .stopped }
       // The last look comes when the time is over, and may take its own time.
-      result = await doorOnce(step.answers, longest: step.answers ? nil : max(end - scene.clock.now, .seconds(1)))
+      let longest = step.answers ? nil : max(end - scene.clock.now, .seconds(1))
+      result = await doorOnce(step.answers, longest: longest).result
     }
     return result
   }
@@ -79,7 +80,7 @@ struct StepRunner: Sendable {
 
 extension StepRunner {
   /// One look; `wasCut` says that the look had less time than it would take by itself.
-  private struct Try {
+  struct Try {
     var result: StepResult
     var wasCut = false
   }
@@ -87,8 +88,18 @@ extension StepRunner {
   private func once(_ step: RequestStep, longest: Duration?) async -> Try {
     guard let (ending, took) = await scene.send(step, longest: longest) else { return Try(result: .stopped) }
     let result = await check(ending, took: took, step.expectation)
-    guard let longest, case .silent = ending else { return Try(result: result) }
-    return Try(result: result, wasCut: took >= longest)
+    guard let longest else { return Try(result: result) }
+    return Try(result: result, wasCut: took >= longest && Self.isLate(ending))
+  }
+
+  /// Whether more time could have made another ending of it. A way to the phone that is not open yet when the time is
+  /// over says nothing of the cable.
+  private static func isLate(_ ending: DoorAnswer.Ending) -> Bool {
+    switch ending {
+    case .silent: true
+    case .unreachable(.silent), .unreachable(.muxSilent): true
+    case .unreachable, .response, .refused, .badReply: false
+    }
   }
 
   /// A pattern meets whatever a door sends, and may take for ever on it: that is the scenario's fault and not the app's.
@@ -114,8 +125,8 @@ extension StepRunner {
   ///
   /// Where the phone was out of reach in between, the app did not have the whole time: what is false in the end is no
   /// fault of the app's then.
-  private func keepTrying(
-    within: Duration, every: Duration, _ look: (_ left: Duration) async -> Try
+  func keepTrying(
+    within: Duration, every: Duration = pause, _ look: (_ left: Duration) async -> Try
   ) async -> StepResult {
     let end = scene.clock.now + within
     var last: StepResult?
@@ -124,7 +135,7 @@ extension StepRunner {
       let next = await look(max(end - scene.clock.now, .milliseconds(1)))
       if Task.isCancelled { return .stopped }
       if next.result.isHeld { return next.result }
-      if case .broken(let sentence) = next.result { trouble = sentence }
+      if case .broken(let sentence) = next.result, !next.wasCut { trouble = sentence }
       // A look that was cut short by the end says less than the one before it.
       if last == nil || !next.wasCut { last = next.result }
       if scene.clock.now + every >= end { break }
@@ -147,14 +158,18 @@ extension StepRunner {
     }
   }
 
-  private func doorOnce(_ answers: Bool, longest: Duration?) async -> StepResult {
-    guard let (ending, took) = await scene.call(.hello, longest: longest) else { return .stopped }
+  /// Calls hello once. How long a mute door is listened to is the caller's to say: that it is silent can be said sooner
+  /// than that it does not answer.
+  private func doorOnce(_ answers: Bool, longest: Duration?) async -> Try {
+    guard let (ending, took) = await scene.call(.hello, longest: longest) else { return Try(result: .stopped) }
     let came = "\(AnswerText.of(ending)) after \(took.shown)"
+    let wasCut = longest.map { took >= $0 && Self.isLate(ending) } ?? false
     switch ending {
-    case .unreachable(let error): return .broken(error.sentence)
-    case .response: return answers ? .held(came: came) : .failed(expected: "the door silent", came: came)
+    case .unreachable(let error): return Try(result: .broken(error.sentence), wasCut: wasCut)
+    case .response: return Try(result: answers ? .held(came: came) : .failed(expected: "the door silent", came: came))
     case .refused, .silent, .badReply:
-      return answers ? .failed(expected: "the door to answer", came: came) : .held(came: came)
+      let result: StepResult = answers ? .failed(expected: "the door to answer", came: came) : .held(came: came)
+      return Try(result: result, wasCut: wasCut)
     }
   }
 }

@@ -6,7 +6,7 @@ import Wire
 @testable import Scenarios
 
 /// A link to a phone that is what the test says; nothing is at its other end.
-final class FakePhone: PhoneLink {
+final class FakePhone: ScenarioLink {
   struct State: Sendable {
     var lock = LockState.unlocked
     var active = true
@@ -15,6 +15,19 @@ final class FakePhone: PhoneLink {
     /// What a launch ends as; nil brings the app to the front, or puts it behind the decoy.
     var launchError: PhoneError?
     var installed = true
+    var isRunning = true
+    /// What the kernel does to the app's process; a stopped one's door is mute.
+    var isStopped = false
+    /// What stopping, going on and ending it end as.
+    var processError: PhoneError?
+    /// Keys of the build's Info dictionary, beside its version.
+    var info: [String: Plist] = [:]
+    /// Names by folder of the app's container.
+    var files: [String: [String]] = [:]
+    /// Lines that its log says next.
+    var logLines: [LogRecord] = []
+    var logError: PhoneError?
+    var screen: Result<Picture, PhoneError> = .failure(.absent(UDID("x")))
     /// Answers in place of the usual ones, by method and target; the last one stays.
     var answers: [String: [DoorAnswer.Ending]] = [:]
     var log: [String] = []
@@ -58,16 +71,71 @@ final class FakePhone: PhoneLink {
 
   func app(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> InstalledApp? {
     guard state.with({ $0.installed }) else { return nil }
-    return InstalledApp(bundle: bundle, info: ["CFBundleShortVersionString": "3.2.0", "CFBundleVersion": "412"])
+    let info: [String: Plist] = [
+      "CFBundleShortVersionString": "3.2.0", "CFBundleVersion": "412", "CFBundleExecutable": "Kiosk",
+    ]
+    return InstalledApp(bundle: bundle, info: info.merging(state.with { $0.info }) { $1 })
   }
 
-  func isRunning(executable: String, by deadline: Deadline) async throws(PhoneError) -> Bool { true }
+  func isRunning(executable: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
+    state.with { $0.isRunning }
+  }
+
+  func suspend(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
+    try process("suspend \(bundle)") { $0.isStopped = true }
+  }
+
+  func resume(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
+    try process("resume \(bundle)") { $0.isStopped = false }
+  }
+
+  func kill(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> Bool {
+    try process("kill \(bundle)") { $0.isRunning = false }
+  }
+
+  private func process(_ deed: String, _ change: (inout State) -> Void) throws(PhoneError) -> Bool {
+    note(deed)
+    let (error, was) = state.with { state in
+      let was = state.isRunning
+      if state.processError == nil { change(&state) }
+      return (state.processError, was)
+    }
+    if let error { throw error }
+    return was
+  }
+
+  func files(in folder: String, of bundle: String, by deadline: Deadline) async throws(PhoneError) -> [AppFile]? {
+    state.with { state in
+      state.files[folder]?.map { AppFile(name: $0, kind: .file, size: 1, modified: nil) }
+    }
+  }
+
+  func screen(by deadline: Deadline) async throws(PhoneError) -> Picture { try state.with { $0.screen }.get() }
+
+  /// Says the lines of `logLines`, and goes on until it is cancelled.
+  func readLog(
+    openedBy deadline: Deadline, opened: @Sendable () -> Void, take: @Sendable (LogRecord) -> Void
+  ) async throws(PhoneError) {
+    if let error = state.with({ $0.logError }) { throw error }
+    opened()
+    while !Task.isCancelled {
+      let lines = state.with { state in
+        defer { state.logLines = [] }
+        return state.logLines
+      }
+      for line in lines { take(line) }
+      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    }
+  }
 
   func launch(_ request: LaunchRequest, by deadline: Deadline) async throws(PhoneError) {
     note("launch \(request.bundle)")
     let error = state.with { state in
       state.launches.append(request)
-      if state.launchError == nil { state.active = request.bundle == "com.example.kiosk" }
+      if state.launchError == nil {
+        state.active = request.bundle == "com.example.kiosk"
+        if state.active { (state.isRunning, state.isStopped) = (true, false) }
+      }
       return state.launchError
     }
     if let error { throw error }
@@ -81,6 +149,8 @@ final class FakePhone: PhoneLink {
     let ending = state.with { state -> DoorAnswer.Ending in
       state.requests.append(request)
       if let error = state.error { return .unreachable(error) }
+      if !state.isRunning { return .refused }
+      if state.isStopped { return .silent(received: 0, detail: "no byte came") }
       if var script = state.answers[line], let first = script.first {
         if script.count > 1 { script.removeFirst() }
         state.answers[line] = script

@@ -1,0 +1,99 @@
+import DeviceBridge
+import Fleet
+import Wire
+
+/// States that the app's door shows.
+extension Scene {
+  /// How long a door that may be mute is listened to, on the scenario's clock.
+  private static let muteLimit = Duration.seconds(3)
+
+  func readActive(_ wanted: Bool) async -> StateReading {
+    var last = StateReading.unreadable("the door was not asked")
+    for row in [DoorRow.hello, .status] {
+      switch await call(row)?.ending {
+      case .response(let message):
+        if let active = JSON(parsing: message.body)?["active"]?.boolean {
+          let text = "\(row.rawValue) says active: \(active)"
+          return active == wanted ? .holds(text) : .denied(text)
+        }
+        last = .unreadable("\(row.rawValue) answers \(message.status) and does not say whether the app is active")
+      case .refused: return silent(wanted, "the door's port is closed")
+      case .silent(_, let detail), .badReply(let detail): return silent(wanted, "the door gives no answer: \(detail)")
+      case .unreachable(let error): return .unreachable(error.sentence)
+      case nil: return .unreadable("the run was stopped")
+      }
+    }
+    return last
+  }
+
+  /// An app whose door is silent is not seen in front; whether it is in the background, nobody can tell.
+  private func silent(_ wanted: Bool, _ text: String) -> StateReading { wanted ? .denied(text) : .unreadable(text) }
+
+  /// A door that is silent in one way, of an app that runs.
+  func readSilence(_ isIt: (DoorAnswer.Ending) -> String?) async -> StateReading {
+    guard let (ending, _) = await call(.hello, longest: Self.muteLimit) else {
+      return .unreadable("the run was stopped")
+    }
+    if case .unreachable(let error) = ending { return .unreachable(error.sentence) }
+    guard let text = isIt(ending) else { return .denied("the door: \(AnswerText.of(ending))") }
+    switch await isRunning() {
+    case .success(true): return .holds("\(text), and the app runs")
+    case .success(false): return .denied("\(text), but the app does not run")
+    case .failure(let failure): return failure.reading
+    }
+  }
+
+  static func isMute(_ ending: DoorAnswer.Ending) -> String? {
+    if case .silent(received: 0, _) = ending { "the door accepts and never answers" } else { nil }
+  }
+
+  static func isRefused(_ ending: DoorAnswer.Ending) -> String? {
+    if case .refused = ending { "the door's port is closed" } else { nil }
+  }
+
+  func readGrant(_ wanted: String) async -> StateReading {
+    await readStatus { status, number in
+      guard let grant = status?["grants"]?["camera"]?.string else {
+        return .unreadable("status answers \(number) and names no camera grant")
+      }
+      let text = "status says camera: \(AnswerText.visible(String(grant.prefix(40))))"
+      return grant == wanted ? .holds(text) : .denied(text)
+    }
+  }
+
+  func readCapturing(_ wanted: Bool) async -> StateReading {
+    await readStatus { status, number in
+      guard let capturing = status?["capturing"] else {
+        return .unreadable("status answers \(number) and does not say whether it is capturing")
+      }
+      let text = "status says capturing: \(ExpectationText.of(capturing))"
+      return (capturing != .null) == wanted ? .holds(text) : .denied(text)
+    }
+  }
+
+  private func readStatus(_ look: (JSON?, Int) -> StateReading) async -> StateReading {
+    switch await call(.status)?.ending {
+    case .response(let message): look(JSON(parsing: message.body), message.status)
+    case .refused: .unreadable("the door's port is closed")
+    case .silent(_, let detail), .badReply(let detail): .unreadable("the door gives no answer: \(detail)")
+    case .unreachable(let error): .unreachable(error.sentence)
+    case nil: .unreadable("the run was stopped")
+    }
+  }
+
+  /// A door that asks for the token, and a token to give it.
+  func readToken() async -> StateReading {
+    guard token != nil else { return .denied("fleet.yaml names no token-file") }
+    var step = RequestStep(line: DoorSettings.usual[.hello] ?? RequestLine(method: "GET", target: "/hello"))
+    step.token = .none
+    switch await send(step)?.ending {
+    case .response(let message):
+      let text = "hello without a token answers \(message.status)"
+      return message.status == 401 ? .holds(text) : .denied(text)
+    case .refused: return .unreadable("the door's port is closed")
+    case .silent(_, let detail), .badReply(let detail): return .unreadable("the door gives no answer: \(detail)")
+    case .unreachable(let error): return .unreachable(error.sentence)
+    case nil: return .unreadable("the run was stopped")
+    }
+  }
+}
