@@ -14,6 +14,7 @@ import tempfile
 import venv
 
 from fleet import Checks, Fleet
+from pymobiledevice3_coredevice import coredevice
 from pymobiledevice3_services import services
 
 # The release that the protocol notes were proved with.
@@ -43,6 +44,11 @@ def main(executable):
                     for phone in (phones[1], phones[4]):
                         at = lambda *words: ask(*words, "--udid", phone["udid"])
                         services(fleet, checks, at, [client, "--no-color"], environment, phone)
+                    for phone in (phones[2], phones[4]):
+                        # Its commands that need a tunnel have no option for the phone.
+                        of = environment | {"PYMOBILEDEVICE3_UDID": phone["udid"]}
+                        run = lambda *words: fleet.run(client, "--no-color", *words, environment=of, timeout=60)
+                        coredevice(fleet, checks, run, phone)
         checks.finish()
     finally:
         if not kept:
