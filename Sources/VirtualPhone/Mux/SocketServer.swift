@@ -1,6 +1,6 @@
 import Transport
 
-/// The listening side of a virtual socket: one thread accepts, a thread each serves connections.
+/// The listening side of a virtual socket: each connection is served on a thread of its own.
 ///
 /// Serves the mux and the control socket alike.
 final class SocketServer: Sendable {
@@ -30,10 +30,12 @@ final class SocketServer: Sendable {
     crew = Crew(name: name, stackBytes: Self.stackBytes)
     self.listener = listener
     address = listener.address
-    _ = Worker(name: name, stackBytes: Self.stackBytes) { [self] in acceptLoop(serve) }
+    crew.run { [self] in acceptOne(serve) }
   }
 
-  private func acceptLoop(_ serve: @escaping @Sendable (Socket) -> Void) {
+  /// Whoever has accepted a connection serves it, and leaves accepting to the next thread: a host's first request waits
+  /// for no change of threads.
+  private func acceptOne(_ serve: @escaping @Sendable (Socket) -> Void) {
     while let socket = listener.accept() {
       // One that came in just before a pause waits like those behind it.
       if let paused = connections.with({ $0.paused }) { _ = paused.wait(until: .never) }
@@ -46,11 +48,10 @@ final class SocketServer: Sendable {
         socket.close()
         continue
       }
-      crew.run { [self] in
-        serve(socket)
-        socket.close()
-        forget(socket)
-      }
+      crew.run { [self] in acceptOne(serve) }
+      serve(socket)
+      socket.close()
+      return forget(socket)
     }
     connections.with { $0.isEnding = true }
     crew.dismiss()
