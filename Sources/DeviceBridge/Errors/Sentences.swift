@@ -201,8 +201,8 @@ extension LaunchRefusal {
       """
     case .notOnThisIOS:
       """
-      \(what) iOS 17 and later have no classic debug service; this version launches on iOS 16 and older. \
-      Open the app on the phone by hand; whether it is up tells: fleetctl hello \(udid)
+      \(what) iOS 17.0 to 17.3 can't be asked over the cable; fleetctl can on iOS 16 and older, and from 17.4 on. \
+      Update the phone, or open the app by hand; whether it is up tells: fleetctl hello \(udid)
       """
     case .appExited:
       "\(what) It started and ended at once; it likely crashed. Look at its state: fleetctl devices"

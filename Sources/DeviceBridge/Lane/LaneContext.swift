@@ -15,6 +15,8 @@ final class LaneContext: Sendable {
     var ended: PhoneError?
     var wake = Latch()
     var leash = Leash()
+    var endings: [UInt64: @Sendable () -> Void] = [:]
+    var nextEnding: UInt64 = 0
     var record: PairRecord?
     var desk: PairingDesk?
     var number: Int?
@@ -22,9 +24,14 @@ final class LaneContext: Sendable {
     var token: String?
   }
   let route: PhoneRoute
+  /// How long a tunnel that nobody uses stays open.
+  let tunnelIdle: Duration
   private let state = Guarded(State())
 
-  init(_ route: PhoneRoute) { self.route = route }
+  init(_ route: PhoneRoute, tunnelIdle: Duration = .seconds(60)) {
+    self.route = route
+    self.tunnelIdle = tunnelIdle
+  }
 
   var udid: UDID { route.udid }
   var deadline: Deadline { state.with { $0.deadline } }
@@ -50,13 +57,29 @@ final class LaneContext: Sendable {
 
   /// Ends everything that the call waits for, if it is still that call: each wait of it fails at once.
   func cut(_ call: UInt64, _ reason: PhoneError) {
-    state.with { state in
-      guard state.call == call else { return }
+    let endings: [@Sendable () -> Void] = state.with { state in
+      guard state.call == call else { return [] }
       if state.ended == nil { state.ended = reason }
       for fd in state.descriptors { _ = shutdown(fd, Int32(SHUT_RDWR)) }
       state.leash.cut()
       state.wake.open()
+      return Array(state.endings.values)
     }
+    for ending in endings { ending() }
+  }
+
+  /// Runs the body; `ending` makes its waits fail, should the call be cut meanwhile.
+  func holding<T>(
+    _ ending: @escaping @Sendable () -> Void, _ body: () throws(PhoneError) -> T
+  ) throws(PhoneError) -> T {
+    let (number, hasEnded) = state.with { state in
+      state.nextEnding += 1
+      state.endings[state.nextEnding] = ending
+      return (state.nextEnding, state.ended != nil)
+    }
+    defer { state.with { _ = $0.endings.removeValue(forKey: number) } }
+    if hasEnded { ending() }
+    return try body()
   }
 
   /// Holds what our own requests to the daemon wait on.
@@ -113,6 +136,16 @@ final class LaneContext: Sendable {
         -EIO
       }
     }
+  }
+
+  /// A connection to the phone that no library has a part in; the caller closes it.
+  func connection(port: UInt16) throws(PhoneError) -> Socket {
+    let (deadline, leash) = state.with { ($0.deadline, $0.leash) }
+    if let ended { throw ended }
+    let (socket, phone) = try route.connection(port: port, by: deadline, leash)
+    leash.letGo()
+    state.with { $0.number = phone.deviceID }
+    return socket
   }
 
   /// The daemon's number for the phone at the newest connection.

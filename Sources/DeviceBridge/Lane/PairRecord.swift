@@ -43,6 +43,18 @@ struct PairRecord: Sendable {
     return spellings
   }
 
+  /// This host's certificate and key, in PEM, for handshakes of our own.
+  var identity: (certificate: [UInt8], key: [UInt8])? {
+    guard let record = try? Plist(parsing: bytes) else { return nil }
+    // Some daemons leave the host's own pair out; phones take the root's as well.
+    for name in ["Host", "Root"] {
+      if let certificate = record[name + "Certificate"]?.bytes, let key = record[name + "PrivateKey"]?.bytes {
+        return (certificate, key)
+      }
+    }
+    return nil
+  }
+
   /// What a handshake takes from it.
   static func isWhole(_ record: Plist) -> Bool {
     record["HostID"]?.string?.isEmpty == false

@@ -12,11 +12,13 @@ public final class PhoneLane: PhoneLink {
   private let thread: LaneThread
   let calls = LaneCalls()
 
-  /// - Parameter phone: as `Mux.list` gave it; the lane finds it again under its next number after replugging.
-  public init(_ phone: ListedPhone, mux: MuxAddress) {
+  /// - Parameters:
+  ///   - phone: as `Mux.list` gave it; the lane finds it again under its next number after replugging.
+  ///   - tunnelIdle: how long the phone's tunnel stays open when nothing is asked over it.
+  public init(_ phone: ListedPhone, mux: MuxAddress, tunnelIdle: Duration = .seconds(60)) {
     udid = phone.udid
     route = PhoneRoute(phone.udid, mux: Mux(address: mux))
-    context = LaneContext(route)
+    context = LaneContext(route, tunnelIdle: tunnelIdle)
     thread = LaneThread(name: "lane \(phone.udid.tail)", context)
   }
 

@@ -13,8 +13,12 @@ final class PhoneWork {
   private var session: LockdownClient?
   var pairing = PairingPace()
   var powerMemory = PowerMemory()
+  let shelf: TunnelShelf
 
-  init(_ context: LaneContext) { self.context = context }
+  init(_ context: LaneContext) {
+    self.context = context
+    shelf = TunnelShelf(idle: context.tunnelIdle)
+  }
 
   func dropSession() {
     session = nil

@@ -2,23 +2,24 @@ import Transport
 import Wire
 
 extension PhoneWork {
-  /// Brings the app to the front through debugserver: iOS 16 and older.
-  ///
-  /// A running one is ended first, since debugserver always starts a process of its own; but only on a phone whose lock
-  /// was read as unlocked, since a locked one would start nothing in its place.
+  /// Brings the app to the front, by whichever launcher the phone offers.
   func launch(_ request: LaunchRequest) throws(PhoneError) {
     if let problem = request.problem { throw .badRequest(detail: problem) }
     do throws(PhoneError) {
-      try launchClassic(request)
+      switch try developerWay(to: .apps, "launching \(request.bundle)") {
+      case .classic(let version): try launchClassic(request, version)
+      case .tunnel(let client): try launch(request, client)
+      }
     } catch .lockdown(_, _, let token, _) where token == "PasswordProtected" {
       throw .launchRefused(udid, .locked, detail: token)
     }
   }
 
-  private func launchClassic(_ request: LaunchRequest) throws(PhoneError) {
-    let version = try value("ProductVersion")?.string ?? ""
-    let major = Int(version.prefix { $0.isNumber }) ?? 0
-    if major >= 17 { throw .launchRefused(udid, .notOnThisIOS, detail: "iOS \(PhoneText.clean(version))") }
+  /// Through debugserver: iOS 16 and older.
+  ///
+  /// A running one is ended first, since debugserver always starts a process of its own; but only on a phone whose lock
+  /// was read as unlocked, since a locked one would start nothing in its place.
+  private func launchClassic(_ request: LaunchRequest, _ version: SystemVersion) throws(PhoneError) {
     guard let found = try app(request.bundle) else {
       throw .launchRefused(udid, .notInstalled, detail: request.bundle)
     }
@@ -26,7 +27,7 @@ extension PhoneWork {
       throw .badReply(udid, step: "looking up \(request.bundle)", detail: "no executable")
     }
     let before = try processes(of: executable)
-    let app = (path: path, executable: executable, major: major)
+    let app = (path: path, executable: executable, major: version.major)
     if try attempt(request, app, endingFirst: before, retries: !before.isEmpty) { return }
     // The end of the old one may have taken the new one along: once more.
     context.pause(.seconds(1))

@@ -60,6 +60,28 @@ public final class RemoteXPCConnection: Sendable {
     return try drive(by: deadline) { $0.requests[number] ?? nil }
   }
 
+  /// Sends a request and hands over what comes after it, pushes as well as its reply, until the body has what it wants.
+  public func request<Result>(
+    _ body: XPCValue, by deadline: Deadline, until take: (XPCMessage) -> Result?
+  ) throws(RemoteXPCError) -> Result {
+    let number = try state.with { state throws(RemoteXPCError) in
+      let number = try state.send(body, .request, on: RemoteXPCState.root)
+      state.await(number)
+      return number
+    }
+    defer { state.with { $0.forget(number) } }
+    while true {
+      let message: XPCMessage = try drive(by: deadline) { state in
+        // Pushes first: those that came before the reply belong before it.
+        if let push = state.takeMessage() { return push }
+        guard let reply = state.requests[number] ?? nil else { return nil }
+        state.forget(number)
+        return reply
+      }
+      if let result = take(message) { return result }
+    }
+  }
+
   /// The next message that was not asked for: for a client a push, for a server a request (`wantsReply`) or a push.
   ///
   /// - Returns: nil at the peer's orderly end.

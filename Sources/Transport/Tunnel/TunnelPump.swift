@@ -52,7 +52,7 @@ public final class TunnelPump: Sendable {
     _ = Worker(name: name) { loop.run() }
   }
 
-  deinit { loop.outbox.close(by: .after(.zero)) }
+  deinit { if loop.outbox.closing == nil { stop(grace: .zero) } }
 
   /// Nil while the tunnel is alive.
   public var end: TunnelEnd? { loop.end.with { $0 } }
@@ -63,13 +63,16 @@ public final class TunnelPump: Sendable {
     return end
   }
 
+  /// Begins what `close` does, and waits for nothing; it goes on when this object is gone.
+  public func stop(grace: Duration = .milliseconds(250)) { loop.outbox.close(by: .after(grace)) }
+
   /// Ends the tunnel: the streams say goodbye, as far as the far end takes it within the grace, then everything closes.
   ///
   /// Without a goodbye a phone's services keep what they know of their clients.
   ///
   /// It has ended when this returns. Not to be called in `onEnd`.
   public func close(grace: Duration = .milliseconds(250)) {
-    loop.outbox.close(by: .after(grace))
+    stop(grace: grace)
     _ = loop.done.wait(until: .never)
   }
 }

@@ -1,3 +1,4 @@
+import Transport
 import Wire
 
 /// What a signing server vouches for: this image, on this phone, for this nonce.

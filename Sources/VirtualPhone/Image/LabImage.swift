@@ -1,3 +1,4 @@
+import Transport
 import Wire
 
 /// A personalised developer image for the virtual phones: files as Apple's have them, with other bytes in them.

@@ -250,7 +250,7 @@ private struct FullDisk: LaunchStamps {
   }
 
   @Test func `44: can't be launched on iOS 17.0 to 17.3`() async throws {
-    let shelf = try Shelf("17.6")
+    let shelf = try Shelf("17.0")
 
     let report = try await shelf.revive()
 

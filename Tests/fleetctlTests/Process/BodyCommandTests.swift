@@ -175,7 +175,7 @@ import Wire
   }
 
   @Test func `that is refused is exit code 1, with the watch's words for it`() async throws {
-    let phones = try TestPhones(3, ios: ["16.7", "17.6"])
+    let phones = try TestPhones(3, ios: ["16.7", "17.0"])
     try phones.fleet.perform("lock", on: "1")
     try phones.fleet.perform("uninstall-app", on: "3")
 

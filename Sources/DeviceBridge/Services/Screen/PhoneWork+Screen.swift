@@ -1,11 +1,27 @@
 import Wire
 
 extension PhoneWork {
-  /// A picture by screenshotr, which speaks DeviceLink: lists in property lists. iOS 16 and older.
+  /// A picture of the screen, by whichever service the phone offers.
   func screen() throws(PhoneError) -> Picture {
     let step = "taking a picture of its screen"
-    let version = try systemVersion()
-    if version.major >= 17 { throw .launchRefused(udid, .notOnThisIOS, detail: "\(step), iOS \(version.text)") }
+    switch try developerWay(to: .screenCapture, step) {
+    case .classic(let version): return try classicScreen(version, step)
+    case .tunnel(let client):
+      let output: XPCValue
+      switch try client.call(.captureScreenshot, step, ScreenshotInput().body) {
+      case .output(let value): output = value
+      case .error(let chain): throw meaning(of: chain, step)
+      }
+      let image = try client.read(step) { () throws(ShapeError) in try ScreenshotOutput(output).image }
+      guard let picture = Picture(image) else {
+        throw .badReply(udid, step: step, detail: "no picture of a known form")
+      }
+      return picture
+    }
+  }
+
+  /// By screenshotr, which speaks DeviceLink: lists in property lists. iOS 16 and older.
+  private func classicScreen(_ version: SystemVersion, _ step: String) throws(PhoneError) -> Picture {
     guard let started = try start("com.apple.mobile.screenshotr") else {
       throw try missingDeveloperService(version.major, step)
     }

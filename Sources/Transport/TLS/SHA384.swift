@@ -1,25 +1,25 @@
 import COpenSSL
 
 /// SHA-384 of bytes that come in parts, as Apple's image formats use it. OpenSSL's.
-final class SHA384 {
-  static let size = 48
+public final class SHA384 {
+  private static let size = 48
 
   private let context = EVP_MD_CTX_new()
 
-  init() { EVP_DigestInit_ex(context, EVP_sha384(), nil) }
+  public init() { EVP_DigestInit_ex(context, EVP_sha384(), nil) }
 
   deinit { EVP_MD_CTX_free(context) }
 
-  func add(_ bytes: [UInt8]) { EVP_DigestUpdate(context, bytes, bytes.count) }
+  public func add(_ bytes: [UInt8]) { EVP_DigestUpdate(context, bytes, bytes.count) }
 
   /// Of all that was added; nothing may be added afterwards.
-  func finish() -> [UInt8] {
+  public func finish() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Self.size)
     EVP_DigestFinal_ex(context, &digest, nil)
     return digest
   }
 
-  static func of(_ bytes: [UInt8]) -> [UInt8] {
+  public static func of(_ bytes: [UInt8]) -> [UInt8] {
     let digest = SHA384()
     digest.add(bytes)
     return digest.finish()
