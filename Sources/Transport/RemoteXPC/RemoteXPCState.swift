@@ -5,7 +5,7 @@ struct RemoteXPCState {
   /// Requests, pushes and the opening go both ways on the first stream, replies on the second.
   static let root: Int32 = 1
   static let replies: Int32 = 3
-  static let emptyDictionary = XPCValue.dictionary([:])
+  static var emptyDictionary: XPCValue { .dictionary([:]) }
   /// The opening's last message, on the stream of replies.
   static let initHandshake: XPCMessage.Flags = [.always, .initHandshake]
 

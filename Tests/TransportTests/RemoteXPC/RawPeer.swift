@@ -64,7 +64,7 @@ struct RawPeer {
 }
 
 extension XPCMessage {
-  static let hello = XPCMessage(.always, id: 0, body: .dictionary([:]))
+  static var hello: XPCMessage { XPCMessage(.always, id: 0, body: .dictionary([:])) }
   static let version = XPCMessage(.opening, id: 0)
   static let replies = XPCMessage([.always, .initHandshake], id: 0)
 }
