@@ -49,6 +49,7 @@ release: deps ## release build: .build/release/fleetctl
 	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl --configuration release
 
 bench: release test-deps ## measure against iproxy, the idevice tools and pymobiledevice3; writes docs/performance.md
+	$(SWIFT) build --scratch-path $(BUILD) --product tunnelbench --configuration release
 	./scripts/bench/run $(BUILD)
 
 sanitize: test-deps ## all tests under the thread sanitizer, then under the address sanitizer

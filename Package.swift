@@ -67,6 +67,9 @@ let package = Package(
         name: "fleetctl",
         dependencies: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"],
         swiftSettings: strict),
+      // What make bench measures inside one process.
+      .executableTarget(
+        name: "tunnelbench", dependencies: ["DeviceBridge", "Transport", "Wire"], swiftSettings: strict),
       tests(
         of: "fleetctl",
         over: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"]),

@@ -30,6 +30,7 @@ def main(fleetctl, pymobiledevice3, output):
     for measure in (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start):
         rows += measure(fleetctl, pymobiledevice3)
     rows += forward_against_iproxy(fleetctl)
+    rows += coredevice(fleetctl, pymobiledevice3)
     rows += churn(fleetctl)
     write(output, rows)
     failed = [row for row in rows if row["holds"] is False]
@@ -162,6 +163,15 @@ def forward_against_iproxy(fleetctl):
                             f"{figure['before']} before, {figure['after']} after", "equal",
                             figure["before"] == figure["after"]))
     return rows
+
+
+def coredevice(fleetctl, pymobiledevice3):
+    """What coredevice.py measures, as rows."""
+    folder = os.path.dirname(__file__)
+    done = subprocess.run([sys.executable, os.path.join(folder, "coredevice.py"), fleetctl,
+                           os.path.join(os.path.dirname(fleetctl), "tunnelbench"), pymobiledevice3],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return [row(**json.loads(line)) for line in done.stdout.splitlines()]
 
 
 @contextlib.contextmanager

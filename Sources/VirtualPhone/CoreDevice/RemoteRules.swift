@@ -13,6 +13,8 @@ struct RemoteRules: Sendable {
   var missing: Set<String> = []
   /// Services that are listed on a port on which nobody listens.
   var refusing: Set<String> = []
+  /// Ports that send so many zeros to whoever connects.
+  var bulk: [UInt16: Int] = [:]
   /// The plain list of apps was asked for where lists come in pieces: the app service answers nothing any more.
   var isWedged = false
   var faults: [CallFault] = []

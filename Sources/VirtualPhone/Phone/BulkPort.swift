@@ -5,8 +5,9 @@ extension DeviceActions {
   static let bulk: [PhoneAction] = [
     PhoneAction(
       name: "bulk",
-      summary: "a device port that sends zeros to whoever connects: port=N, bytes=N and then the end (without end if "
-        + "not given); open=no refuses again",
+      summary:
+        "a device port that sends zeros to whoever connects, and the same port in tunnels that are opened from now "
+        + "on: port=N, bytes=N and then the end (without end if not given); open=no refuses again",
       keys: ["port", "bytes", "open"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
@@ -14,18 +15,20 @@ extension DeviceActions {
       let bytes = try values.integer("bytes", in: 0...1 << 50) ?? .max
       if try values.flag("open", else: true) {
         phone.ports.listen(port) { sendZeros(bytes, to: $0) }
+        phone.rules.with { $0.remote.bulk[port] = bytes }
       } else {
         phone.ports.close(port)
+        phone.rules.with { $0.remote.bulk[port] = nil }
       }
     }
   ]
 
-  private static func sendZeros(_ count: Int, to socket: Socket) {
+  static func sendZeros(_ count: Int, to stream: any ByteStream) {
     let zeros = [UInt8](repeating: 0, count: 1 << 18)
     var left = count
     do throws(StreamError) {
       while left > 0 {
-        try socket.write(left < zeros.count ? Array(zeros.prefix(left)) : zeros, by: .never)
+        try stream.write(left < zeros.count ? Array(zeros.prefix(left)) : zeros, by: .never)
         left -= min(left, zeros.count)
       }
     } catch {

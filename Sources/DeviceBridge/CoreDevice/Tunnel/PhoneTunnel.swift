@@ -68,10 +68,14 @@ final class PhoneTunnel: Sendable {
     throw .connection(.stream(.closed))
   }
 
+  /// A connection to any port.
+  func connect(_ port: UInt16, by deadline: Deadline) throws(TunnelFailure) -> TunnelStream {
+    do { return try pump.interface.connect(port: port, by: deadline) } catch { throw .connect(error) }
+  }
+
   /// A connection to a listed port.
   func open(_ port: UInt16, by deadline: Deadline) throws(TunnelFailure) -> RemoteXPCConnection {
-    let stream: TunnelStream
-    do { stream = try pump.interface.connect(port: port, by: deadline) } catch { throw .connect(error) }
+    let stream = try connect(port, by: deadline)
     do { return try RemoteXPCConnection.open(on: stream, by: deadline) } catch { throw .connection(error) }
   }
 }

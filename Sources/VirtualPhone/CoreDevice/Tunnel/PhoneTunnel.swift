@@ -29,6 +29,7 @@ final class PhoneTunnel: Sendable {
     let queue = PacketQueue()
     let interface = try TunnelInterface(address: own, peer: host, mtu: mtu) { queue.offer($0) }
     offer = TunnelOffer(client: host, server: own, mtu: mtu, rsdPort: try interface.listen())
+    for port in phone.rules.with({ Array($0.remote.bulk.keys) }) { try interface.listen(port: port) }
     self.phone = phone
     self.stream = stream
     self.queue = queue

@@ -33,6 +33,12 @@ final class RSDDesk: Sendable {
   /// What serves a connection to that port to its end; nil: nobody does any more.
   func server(of port: UInt16) -> (@Sendable (TunnelStream) -> Void)? {
     if port == self.port { return { self.serve($0) } }
+    if let bytes = phone.rules.with({ $0.remote.bulk[port] }) {
+      return { stream in
+        DeviceActions.sendZeros(bytes, to: stream)
+        stream.endSending()
+      }
+    }
     guard let service = state.with({ $0.isShut ? nil : $0.ports[port] }), service.isOffered(by: phone) else {
       return nil
     }
