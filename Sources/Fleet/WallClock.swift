@@ -43,6 +43,19 @@ public enum WallClock {
     return whole + .nanoseconds(nanoseconds)
   }
 
+  /// The same moment as the clock on this machine's wall shows it, with its offset: `2026-12-20 09:30:00 +0100`.
+  ///
+  /// - Returns: nil for a text that is no moment.
+  public static func local(_ text: String) -> String? {
+    guard let moment = moment(text) else { return nil }
+    var whole = time_t(moment.components.seconds)
+    var parts = tm()
+    localtime_r(&whole, &parts)
+    var line = [CChar](repeating: 0, count: 64)
+    let count = strftime(&line, line.count, "%Y-%m-%d %H:%M:%S %z", &parts)
+    return String(decoding: line.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   private static func digits(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
     return Int(String(decoding: bytes, as: UTF8.self))

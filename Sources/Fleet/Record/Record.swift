@@ -68,4 +68,16 @@ public final class Record: Sendable {
     try await perform(within: limit) { _ in }
     if let lost = writer.lost { throw lost }
   }
+
+  /// Waits until everything is on the disk and the file is closed; nothing can be written after it.
+  public func close(within limit: Duration) async throws(RecordTrouble) {
+    let outcome: Result<Void, RecordTrouble>
+    do throws(RecordTrouble) {
+      try await settle(within: limit)
+      outcome = .success(())
+    } catch { outcome = .failure(error) }
+    writer.endSoon()
+    if case .success = outcome { _ = await writer.ended.answer(within: limit, else: false) }
+    try outcome.get()
+  }
 }

@@ -55,6 +55,21 @@ extension RecordReader {
     }
   }
 
+  /// How many scenarios of a run came to which verdict; of several attempts the last one counts.
+  public func counts(of run: Int) async throws(RecordTrouble) -> [Verdict: Int] {
+    let rows = try await verdicts(of: run)
+    var last: [[String]: Verdict] = [:]
+    var counts: [Verdict: Int] = [:]
+    for row in rows {
+      let place = [row.udid.bare, row.file, row.scenario]
+      // Another attempt takes back what the one before it came to; another round of the same scenario does not.
+      if row.attempt > 1, let before = last[place] { counts[before, default: 1] -= 1 }
+      counts[row.verdict, default: 0] += 1
+      last[place] = row.verdict
+    }
+    return counts.filter { $0.value > 0 }
+  }
+
   /// The last verdicts of one scenario on one body, the newest first.
   ///
   /// - Parameters:

@@ -29,6 +29,8 @@ final class RecordWriter: Sendable {
   private static let longestPause = Duration.seconds(5)
 
   let opening: RecordOpening
+  /// The database is closed and the thread at its end.
+  let ended = Patient<Bool>()
   private let state = Guarded(State())
 
   init(_ opening: RecordOpening) { self.opening = opening }
@@ -70,6 +72,7 @@ final class RecordWriter: Sendable {
       } catch {
         opened(.failure(error))
       }
+      ended.give(true)
     }
   }
 

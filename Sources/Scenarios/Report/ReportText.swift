@@ -29,14 +29,6 @@ enum ReportText {
     return facts.compactMap { name, value in value.map { (name, $0) } }
   }
 
-  /// One exchange in one line.
-  static func line(_ exchange: Exchange) -> String {
-    var answer = exchange.answer
-    // `AnswerText` ends with a comma, for "after 0.1 s" to follow.
-    if answer.last == "," { answer.removeLast() }
-    return "\(exchange.request) → \(answer) (\(span(exchange.seconds)))"
-  }
-
   /// What did not hold, in lines: place, expected, came, what was not undone.
   static func findings(_ attempt: RunAttempt, _ finished: ScenarioFinished) -> [String] {
     guard let step = attempt.decisive, step.expected != nil || step.came != nil else {
@@ -47,5 +39,15 @@ enum ReportText {
     if let came = step.came { lines.append("came: \(came)") }
     if let left = finished.notUndone { lines.append("not undone: \(left)") }
     return lines
+  }
+}
+
+extension Exchange {
+  /// Request, answer and time in one line.
+  public var line: String {
+    var answer = answer
+    // `AnswerText` ends with a comma, for "after 0.1 s" to follow.
+    if answer.last == "," { answer.removeLast() }
+    return "\(request) → \(answer) (\(ReportText.span(seconds)))"
   }
 }

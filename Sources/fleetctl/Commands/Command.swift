@@ -26,14 +26,15 @@ enum Commands {
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command, InstallCommand.command, LogCommand.command, ForwardCommand.command,
     ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
-    LintCommand.command, InitCommand.command, ConfigShowCommand.command, VirtualCommand.command,
+    LintCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command, ConfigShowCommand.command,
+    VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
   static let later: [String: String] = [
     "supervise": "fleetctl devices", "status": "fleetctl devices",
-    "outcomes": "fleetctl devices", "runs": "fleetctl run --json", "compare": "fleetctl run --json",
+    "outcomes": "fleetctl devices",
     "hold": "fleetctl help",
     "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
   ]

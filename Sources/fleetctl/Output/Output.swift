@@ -52,6 +52,22 @@ final class Output: Sendable {
   /// Progress that draws over itself; only for screens.
   func draw(_ text: String) { _ = Self.write(Array("\r\(text)\u{1B}[K".utf8), to: stderr) }
 
+  /// Lines that draw over those drawn before; only for screens. The cursor stays at the end of the last one.
+  ///
+  /// - Parameter before: how many lines were drawn before, and nothing has been written since.
+  func redraw(_ lines: [String], over before: Int) {
+    let up = before > 1 ? "\u{1B}[\(before - 1)A" : ""
+    _ = Self.write(Array("\r\(up)\u{1B}[J\(lines.joined(separator: "\r\n"))".utf8), to: stderr)
+  }
+
+  /// Lines and columns of the screen.
+  var screen: (height: Int, width: Int) {
+    // struct winsize: rows, columns, and two numbers that nobody fills in.
+    var size: [UInt16] = [0, 0, 0, 0]
+    guard ioctl(stderr, UInt(TIOCGWINSZ), &size) == 0, size[0] > 0, size[1] > 0 else { return (24, 80) }
+    return (Int(size[0]), Int(size[1]))
+  }
+
   /// A line for -v.
   func detail(_ line: @autoclosure () -> String) { if isVerbose { say(line()) } }
 

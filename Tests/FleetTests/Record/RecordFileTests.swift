@@ -210,6 +210,16 @@ import Wire
     #expect(Scratch.names(in: test.folder.path) == ["fleet.sqlite"])
   }
 
+  @Test func `is one file again once its record is closed`() async throws {
+    let test = try TestRecord()
+    let record = try await test.open()
+    record.enqueue { _ in }
+
+    try await record.close(within: Self.limit)
+
+    #expect(Scratch.names(in: test.folder.path) == ["fleet.sqlite"])
+  }
+
   @Test func `keeps its write-ahead file small`() async throws {
     let test = try TestRecord()
     let record = try await test.open()

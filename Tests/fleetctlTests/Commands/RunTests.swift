@@ -23,8 +23,29 @@ import Wire
     #expect(options.bodies == ["hall", "tag:ios18"])
     #expect(options.virtual == 3 && options.timeScale == 10)
     #expect(options.timeout == .seconds(300))
-    #expect(options.meta == ["URL": "x=y"])
+    #expect(options.reports.meta == ["URL": "x=y"])
     #expect(try Self.options().paths == ["scenarios"])
+  }
+
+  @Test func `name the reports, and take what a build server says of itself`() throws {
+    let parser = ArgumentParser(commands: [RunCommand.spec], later: [:])
+    let words = ["run", "--report", "out", "--junit", "j.xml", "--meta", "BUILD_URL=mine"]
+    guard case .run(let invocation) = try parser.parse(words) else { throw Complaint(.bug, "no run") }
+    let environment = [
+      "BUILD_URL": "https://ci/1", "CI_JOB_URL": "https://ci/2", "GITHUB_RUN_ID": "", "GITHUB_ACTIONS": "true",
+      "GITHUB_STEP_SUMMARY": "/tmp/step",
+    ]
+
+    let reports = try RunOptions(invocation, environment: environment).reports
+
+    #expect(
+      reports.kinds == [
+        .jsonLines(path: "out/run.jsonl"), .junit(path: "out/junit.xml"), .html(path: "out/report.html"),
+        .junit(path: "j.xml"), .stepSummary(path: "/tmp/step"),
+      ])
+    #expect(reports.meta == ["BUILD_URL": "mine", "CI_JOB_URL": "https://ci/2"])
+    #expect(reports.isAnnotated)
+    #expect(try Self.options().reports == ReportOptions(kinds: [], label: nil, meta: [:], isAnnotated: false))
   }
 
   struct Wrong: CustomTestStringConvertible, Sendable {
@@ -42,7 +63,8 @@ import Wire
     Wrong(words: ["--timeout", "0s"], part: "a span of time above zero"),
     Wrong(words: ["--virtual", "2", "--time-scale", "0.00001"], part: "a number from 0.01 to 10000"),
     Wrong(words: ["--meta", "x"], part: "NAME=VALUE"),
-    Wrong(words: ["--retries", "2"], part: "does not have --retries of 'run' yet"),
+    Wrong(words: ["--report", ""], part: "a path"),
+    Wrong(words: ["--junit", "a.xml", "--html", "./a.xml"], part: "Two reports would be written to one file."),
     Wrong(words: ["--jobs", "0"], part: "a whole number from 1 to 1000"),
   ]) func `that are wrong are answered`(_ wrong: Wrong) {
     let error = #expect(throws: UsageError.self) {
@@ -123,6 +145,47 @@ import Wire
       ])
   }
 
+  @Test func `name at the end what has to be looked at, with the exchange, and nothing where all is well`() {
+    var narrator = RunNarrator(style: .plain)
+    _ = narrator.lines(for: Self.end(.passed))
+    #expect(narrator.closing.isEmpty && narrator.annotations.isEmpty)
+
+    var step = StepFinished(
+      body: "hall", udid: Self.udid, scenario: "camera-busy", attempt: 1, step: "request POST /photo",
+      file: "scenarios/camera-busy.yaml", line: 11, ok: false, seconds: 1, expected: "status 423", came: "status 200")
+    step.exchanges = [
+      Exchange(at: 0, request: "POST /photo", answer: "status 200, image/jpeg, 900 bytes,", seconds: 0.3)
+    ]
+    _ = narrator.lines(for: Self.event(.stepFinished(step)))
+    _ = narrator.lines(for: Self.end(.failed, message: "expected status 423; came status 200"))
+
+    #expect(
+      narrator.closing == [
+        "", "To be looked at:", "  ✗ failed camera-busy on hall",
+        "      scenarios/camera-busy.yaml:11: request POST /photo", "        expected: status 423",
+        "        came:     status 200", "        exchange: POST /photo → status 200, image/jpeg, 900 bytes (300 ms)",
+        "",
+      ])
+    #expect(narrator.annotations.count == 1)
+  }
+
+  @Test func `count an attempt in the place of the one before it`() {
+    var narrator = RunNarrator(style: .plain)
+    func started(_ attempt: Int) -> RunEvent {
+      Self.event(
+        .scenarioStarted(ScenarioStarted(body: "hall", udid: Self.udid, scenario: "camera-busy", attempt: attempt)))
+    }
+    _ = narrator.lines(for: started(1))
+    _ = narrator.lines(for: Self.end(.failed, message: "no"))
+    _ = narrator.lines(for: started(2))
+    #expect(narrator.progress == "0 of 0 done: hall camera-busy")
+
+    _ = narrator.lines(for: Self.end(.flaky))
+
+    #expect(narrator.closing.isEmpty)
+    #expect(narrator.progress == "1 of 0 done")
+  }
+
   @Test func `say where the run is`() {
     var narrator = RunNarrator(style: .plain)
     let phone = RunStarted.Phone(
@@ -138,6 +201,60 @@ import Wire
 
     _ = narrator.lines(for: Self.end(.passed))
     #expect(narrator.progress == "1 of 2 done")
+  }
+}
+
+@Suite struct `the table of a run` {
+  private static func phones(_ count: Int) -> [RunStarted.Phone] {
+    (1...count).map {
+      RunStarted.Phone(body: "phone-\($0)", udid: UDID("0000000000000000000000000000000000000\(100 + $0)"))
+    }
+  }
+
+  private static func board(_ count: Int) -> RunBoard {
+    var board = RunBoard()
+    let file = RunStarted.File(scenario: "camera-busy", file: "x", hash: "")
+    board.take(
+      `the lines of a run`.event(
+        .runStarted(RunStarted(version: "1", label: nil, meta: [:], files: [file, file], phones: phones(count)))))
+    return board
+  }
+
+  private static func start(_ number: Int) -> RunEvent {
+    `the lines of a run`.event(
+      .scenarioStarted(
+        ScenarioStarted(body: nil, udid: phones(number)[number - 1].udid, scenario: "camera-busy", attempt: 1)))
+  }
+
+  @Test func `has a line for each phone, with what it does and since when`() {
+    var board = Self.board(2)
+    let start = ContinuousClock.now
+    board.take(Self.start(2), at: start)
+    #expect(
+      board.lines(height: 10, width: 80, at: start + .seconds(3)) == [
+        "phone-1  0/2  -  waiting", "phone-2  0/2  -  camera-busy 3 s",
+      ])
+
+    board.take(
+      `the lines of a run`.event(
+        .scenarioFinished(
+          ScenarioFinished(
+            body: nil, udid: Self.phones(2)[1].udid, scenario: "camera-busy", attempt: 1, verdict: .failed, seconds: 1,
+            file: "x", line: 1))))
+
+    #expect(board.lines(height: 10, width: 80).last == "phone-2  1/2  1 bad  waiting")
+  }
+
+  @Test func `fits the screen, and shows the phones that are at work first`() {
+    var board = Self.board(9)
+    board.take(Self.start(9))
+
+    let lines = board.lines(height: 3, width: 20)
+
+    #expect(lines.count == 3)
+    #expect(lines[0].hasPrefix("phone-9  0/2  -"))
+    #expect(lines[2] == "… and 7 more phones")
+    #expect(lines.allSatisfy { DisplayWidth.of($0) < 20 })
   }
 }
 

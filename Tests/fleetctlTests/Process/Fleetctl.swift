@@ -35,9 +35,21 @@ enum Fleetctl {
   static func start(
     _ arguments: [String], environment: [String: String] = [:], stdout: ChildProcess.Stdout = .collected
   ) -> ChildProcess {
-    let base = ["PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": "/nonexistent", "HOME": "/nonexistent"]
+    let base = [
+      "PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": "/nonexistent", "HOME": "/nonexistent",
+      "STATE_DIRECTORY": TestState.folder,
+    ]
     return ChildProcess(path, arguments, environment: base.merging(environment) { $1 }, stdout: stdout)
   }
+}
+
+/// State of commands whose state no test looks at; removed when the tests are over.
+enum TestState {
+  private static let made = TestFolder()
+  static let folder: String = {
+    atexit { TestFolder.remove(TestState.made.path) }
+    return made.path
+  }()
 }
 
 /// A folder of the test's own, removed with everything in it.
@@ -52,7 +64,7 @@ final class TestFolder: Sendable {
 
   deinit { Self.remove(path) }
 
-  private static func remove(_ path: String) {
+  static func remove(_ path: String) {
     for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
     rmdir(path)
   }
@@ -71,7 +83,29 @@ final class TestFolder: Sendable {
   /// What is in it.
   var names: [String] { Self.names(in: path) }
 
-  private static func names(in path: String) -> [String] {
+  /// Every file in it and below it, with its bytes.
+  var files: [String: [UInt8]] { Self.files(in: path) }
+
+  private static func files(in path: String) -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in names(in: path) {
+      var info = stat()
+      let whole = "\(path)/\(name)"
+      guard lstat(whole, &info) == 0 else { continue }
+      switch info.st_mode & S_IFMT {
+      case S_IFDIR: files.merge(Self.files(in: whole)) { $1 }
+      case S_IFREG: files[whole] = (try? Files.host.read(whole, 1 << 30)) ?? []
+      default: break
+      }
+    }
+    return files
+  }
+
+  func read(_ name: String) -> String? {
+    (try? Files.host.read(file(name), 1 << 30)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  static func names(in path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
     var names: [String] = []

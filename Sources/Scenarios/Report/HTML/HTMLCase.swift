@@ -63,7 +63,7 @@ struct HTMLCase {
 
   private static func exchanges(_ exchanges: [Exchange], leftOut: Int) -> String {
     guard !exchanges.isEmpty else { return "" }
-    let items = exchanges.map { "<li>\(HTMLText.of(ReportText.line($0)))</li>" }.joined()
+    let items = exchanges.map { "<li>\(HTMLText.of($0.line))</li>" }.joined()
     let more = leftOut > 0 ? "<li class=\"quiet\">and \(leftOut) more</li>" : ""
     return "<ul class=\"exchanges\">\(items)\(more)</ul>"
   }

@@ -134,7 +134,7 @@ struct JUnitCase {
       if let recovery = end.recoverySeconds { head += ", back after \(ReportText.span(recovery))" }
       lines.append(head)
       for step in attempt.steps { lines += Self.lines(step) }
-      lines += end.exchanges.map { "    \(ReportText.line($0))" }
+      lines += end.exchanges.map { "    \($0.line)" }
       guard !end.log.isEmpty else { continue }
       lines.append("the phone's log around it:")
       lines += end.log.map { "    \($0)" }
@@ -148,7 +148,7 @@ struct JUnitCase {
       if let expected = step.expected { lines.append("    expected: \(expected)") }
       if let came = step.came { lines.append("    came: \(came)") }
     }
-    lines += step.exchanges.map { "    \(ReportText.line($0))" }
+    lines += step.exchanges.map { "    \($0.line)" }
     if step.exchangesLeftOut > 0 { lines.append("    (\(step.exchangesLeftOut) more exchanges)") }
     return lines
   }

@@ -6,8 +6,6 @@ import Wire
 
 /// `fleetctl run`: scenarios, judged on every body.
 enum RunCommand {
-  private static let signOfLife = Duration.seconds(30)
-
   static let spec = CommandSpec(
     name: "run", summary: "run scenarios on every body, phones in parallel, and judge them",
     positionals: [
@@ -23,7 +21,9 @@ enum RunCommand {
     ])
 
   static let command = Command(spec: spec) { context throws(Complaint) in
-    let options = try context.usage { () throws(UsageError) in try RunOptions(context.invocation) }
+    let options = try context.usage { () throws(UsageError) in
+      try RunOptions(context.invocation, environment: context.environment)
+    }
     let bench = options.virtual == nil ? try Bench(context) : nil
     let scenarios = try scenarios(options)
     let stop = Stop()
@@ -38,8 +38,11 @@ enum RunCommand {
     }
     defer { stage.end() }
     for body in stage.outOfService { context.output.say(body.outOfServiceNotice.printable) }
-    try check(stage.bodies, options, scenarios)
-    return try await run(scenarios, on: stage, options, context, stop)
+    let secrets = stage.secrets + (try check(stage.bodies, options, scenarios))
+    // Nothing has been touched yet; what cannot be written is to be known now.
+    let reports = try await RunReports.open(
+      options.reports, record: bench?.configuration.record, Mask(secrets), context)
+    return try await run(scenarios, on: stage, options, secrets, reports, context, stop)
   }
 
   private static func scenarios(_ options: RunOptions) throws(Complaint) -> [Scenario] {
@@ -60,9 +63,10 @@ enum RunCommand {
     return chosen
   }
 
+  /// - Returns: the tokens of the bodies' doors.
   private static func check(
     _ bodies: [Body], _ options: RunOptions, _ scenarios: [Scenario]
-  ) throws(Complaint) {
+  ) throws(Complaint) -> [Secret] {
     let attached = bodies.count { $0.phone?.transport == .usb }
     if let expected = options.expectedBodies, attached != expected {
       throw Complaint(
@@ -77,40 +81,49 @@ enum RunCommand {
     }
     guard bodies.allSatisfy({ body in !scenarios.contains { $0.needsApp(on: body) } }) else { throw .noApp }
     // Read again by each scenario; one that is not there must not be found out on a phone.
-    for body in bodies { _ = try body.door.readToken() }
+    var tokens: [Secret] = []
+    for body in bodies { if let token = try body.door.readToken() { tokens.append(token) } }
+    return tokens
   }
 
   private static func run(
-    _ scenarios: [Scenario], on stage: RunStage, _ options: RunOptions, _ context: Context, _ stop: Stop
+    _ scenarios: [Scenario], on stage: RunStage, _ options: RunOptions, _ secrets: [Secret], _ reports: RunReports,
+    _ context: Context, _ stop: Stop
   ) async throws(Complaint) -> ExitCode {
-    let teller = RunTeller(context.output, asJSON: context.wantsJSON)
+    let teller = RunTeller(context.output, asJSON: context.wantsJSON, annotates: options.reports.isAnnotated)
     teller.whenBroken { stop.now() }
-    var settings = ScenarioRun.Options(number: 1, version: Program.version)
-    settings.label = options.label
-    settings.meta = options.meta
+    var settings = ScenarioRun.Options(number: reports.number, version: Program.version)
+    settings.label = options.reports.label
+    settings.meta = options.reports.meta
+    settings.keepsLog = reports.keepsLog
     settings.jobs = options.jobs
     settings.clock = ScaledClock(scale: options.timeScale)
-    settings.secrets = stage.secrets
+    settings.secrets = secrets
     let interruption = context.interruption
     settings.exitCode = { counts in
       if let code = interruption.settle() { return code.number }
       // A failure that was found outweighs whatever else went wrong.
       if counts.exitCode == ExitCode.no.number { return counts.exitCode }
-      return stop.hasTimedOut ? ExitCode.harness.number : counts.exitCode
+      return stop.hasTimedOut || reports.isBroken ? ExitCode.harness.number : counts.exitCode
     }
     let mux = stage.mux
     // Phones of this run's own are nobody else's.
     if options.virtual == nil { settings.claim = claim(on: mux, wait: options.lockWait, context) }
     let run = ScenarioRun(
       scenarios: scenarios, bodies: stage.bodies, options: settings, lab: ProcessLab(environment: context.environment),
-      connect: { PhoneLane($0, mux: mux) }, emit: { teller.tell($0) })
+      connect: { PhoneLane($0, mux: mux) },
+      emit: { event in
+        reports.take(event)
+        teller.tell(event)
+      })
     let work = Task { await run.run() }
     stop.whenStopped { work.cancel() }
     let clock = Task { await keepTime(options.timeout, teller, stop) }
     let result = await work.value
     clock.cancel()
-    teller.wipe()
-    return try conclude(result, timeout: options.timeout, context, stop)
+    let trouble = await reports.finish()
+    teller.close()
+    return try conclude(result, timeout: options.timeout, trouble, context, stop)
   }
 
   /// Keeps supervisor, other runs and people off a phone while its scenarios run.
@@ -138,7 +151,7 @@ enum RunCommand {
   private static func keepTime(_ timeout: Duration?, _ teller: RunTeller, _ stop: Stop) async {
     let limit = timeout.map { ContinuousClock.now + $0 }
     while true {
-      let next = ContinuousClock.now + signOfLife
+      let next = ContinuousClock.now + teller.beat
       let wake = limit.map { min($0, next) } ?? next
       do { try await ContinuousClock().sleep(until: wake) } catch { return }
       if let limit, ContinuousClock.now >= limit {
@@ -150,11 +163,11 @@ enum RunCommand {
   }
 
   private static func conclude(
-    _ result: ScenarioRun.Result, timeout: Duration?, _ context: Context, _ stop: Stop
+    _ result: ScenarioRun.Result, timeout: Duration?, _ trouble: Complaint?, _ context: Context, _ stop: Stop
   ) throws(Complaint) -> ExitCode {
     if context.wantsJSON { context.output.say(result.summary) } else { try? context.output.result(result.summary) }
     if result.exit == ExitCode.no.number { return .no }
-    if let complaint = context.output.complaint { throw complaint }
+    if let complaint = context.output.complaint ?? trouble { throw complaint }
     if result.exit == ExitCode.harness.number, stop.hasTimedOut, let timeout {
       throw Complaint(
         .harness,

@@ -15,29 +15,27 @@ struct RunOptions: Sendable {
   var timeout: Duration?
   /// Longest for a phone that somebody else holds; by default as long as a revival may take.
   var lockWait = Duration.seconds(30)
-  var label: String?
-  var meta: [String: String]
+  var reports: ReportOptions
 
-  static let specs: [OptionSpec] = [
-    .value("body", "NAME", "a body, or tag:T for all with that tag", repeats: true),
-    .flag("all", "every body, where there are several"),
-    .value("tag", "T", "only scenarios with this tag", repeats: true),
-    .value("exclude-tag", "T", "no scenarios with this tag", repeats: true),
-    .value("jobs", "N", "phones that are worked on at once (else all)"),
-    .value("virtual", "N", "start so many virtual phones, run on them, and end them"),
-    VirtualOptions.ios,
-    VirtualOptions.timeScale,
-    .value("expect-bodies", "N", "run nothing, exit 3, unless so many phones are there"),
-    .value("timeout", "DURATION", "stop then, undo what was arranged, and exit 3 unless something failed"),
-    .value("lock-wait", "DURATION", "wait so long for a phone that somebody holds (else 30s)"),
-    .value("label", "L", "a name for this run"),
-    .value("meta", "K=V", "something to remember with this run", repeats: true),
-  ]
+  static let specs: [OptionSpec] =
+    [
+      .value("body", "NAME", "a body, or tag:T for all with that tag", repeats: true),
+      .flag("all", "every body, where there are several"),
+      .value("tag", "T", "only scenarios with this tag", repeats: true),
+      .value("exclude-tag", "T", "no scenarios with this tag", repeats: true),
+      .value("jobs", "N", "phones that are worked on at once (else all)"),
+      .value("virtual", "N", "start so many virtual phones, run on them, and end them"),
+      VirtualOptions.ios,
+      VirtualOptions.timeScale,
+      .value("expect-bodies", "N", "run nothing, exit 3, unless so many phones are there"),
+      .value("timeout", "DURATION", "stop then, undo what was arranged, and exit 3 unless something failed"),
+      .value("lock-wait", "DURATION", "wait so long for a phone that somebody holds (else 30s)"),
+    ] + ReportOptions.specs
 
   /// Designed and not built yet.
   static let later = [
     "attended", "retries", "repeat", "until-failure", "rerun-failed", "shuffle", "expect-build",
-    "fail-on-skip", "fail-on-flaky", "app", "port", "var", "report", "junit", "html",
+    "fail-on-skip", "fail-on-flaky", "app", "port", "var",
   ]
 
   static func paths(_ invocation: Invocation) -> [String] {
@@ -45,7 +43,7 @@ struct RunOptions: Sendable {
     return given.isEmpty ? ["scenarios"] : given
   }
 
-  init(_ invocation: Invocation) throws(UsageError) {
+  init(_ invocation: Invocation, environment: Environment = [:]) throws(UsageError) {
     paths = Self.paths(invocation)
     bodies = invocation.values("body")
     all = invocation.has("all")
@@ -57,8 +55,7 @@ struct RunOptions: Sendable {
     expectedBodies = try invocation.number("expect-bodies", in: 0...10_000)
     timeout = try invocation.positiveDuration("timeout")
     if let wait = try invocation.duration("lock-wait") { lockWait = wait }
-    label = invocation.value("label")
-    meta = Dictionary(uniqueKeysWithValues: try invocation.pairs("meta").map { ($0.name, $0.value) })
+    reports = try ReportOptions(invocation, environment: environment)
     let command = invocation.command.name
     if virtual == nil, let option = ["ios", "time-scale"].first(where: invocation.has) {
       throw .contradiction("--\(option) shapes virtual phones, and there are none without --virtual.", command: command)
