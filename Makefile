@@ -10,7 +10,7 @@ PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-d
   libnghttp2-dev liblwip-dev libsqlite3-dev libpng-dev libtiff-dev
 TEST_PACKAGES := libimobiledevice-utils ideviceinstaller libusbmuxd-tools curl python3 python3-venv
 
-.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian release bench sanitize fuzz clean
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench sanitize fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -44,6 +44,10 @@ crosscheck: crosscheck-debian ## Debian's clients, then pymobiledevice3 from PyP
 
 crosscheck-debian: test-deps build
 	python3 Tests/crosscheck/debian.py $(DEBUG)
+
+browser: build ## the HTML report in Debian's headless Chromium, which is installed for it (SCREENSHOTS=FOLDER keeps pictures)
+	@$(call install,python3 chromium fonts-dejavu-core)
+	python3 scripts/browser/report.py $(DEBUG) $(SCREENSHOTS)
 
 release: deps ## release build: .build/release/fleetctl
 	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl --configuration release

@@ -12,7 +12,7 @@ struct RunLedger: Equatable, Sendable {
   private(set) var cases: [RunCase] = []
   /// Each phone's last case.
   private var last: [UDID: Int] = [:]
-  private var rounds: [Place: Int] = [:]
+  private var begun: Set<Place> = []
 
   init() {}
 
@@ -48,11 +48,11 @@ struct RunLedger: Equatable, Sendable {
       return place
     }
     let file = started?.files.first { $0.scenario == event.scenario }?.file ?? ""
-    let round = (rounds[Place(udid: event.udid, scenario: event.scenario)] ?? 0) + 1
-    rounds[Place(udid: event.udid, scenario: event.scenario)] = round
+    begun.insert(Place(udid: event.udid, scenario: event.scenario))
     cases.append(
       RunCase(
-        body: event.body, udid: event.udid, scenario: event.scenario, file: file, round: round, attempts: [attempt]))
+        body: event.body, udid: event.udid, scenario: event.scenario, file: file, round: event.round,
+        attempts: [attempt]))
     last[event.udid] = cases.count - 1
     return cases.count - 1
   }
@@ -64,7 +64,7 @@ struct RunLedger: Equatable, Sendable {
   var pending: [RunCase] {
     guard let started else { return [] }
     return started.phones.flatMap { phone in
-      started.files.filter { rounds[Place(udid: phone.udid, scenario: $0.scenario)] == nil }.map { file in
+      started.files.filter { !begun.contains(Place(udid: phone.udid, scenario: $0.scenario)) }.map { file in
         RunCase(
           body: phone.body, udid: phone.udid, scenario: file.scenario, file: file.file, round: 1, attempts: [])
       }

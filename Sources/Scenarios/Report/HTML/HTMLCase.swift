@@ -58,6 +58,9 @@ struct HTMLCase {
     } else if let came = step.came, step.exchanges.isEmpty {
       html += "<br><span class=\"quiet\">\(HTMLText.of(came))</span>"
     }
+    if !step.deeds.isEmpty {
+      html += "<pre>\(step.deeds.map(HTMLText.of).joined(separator: "\n"))</pre>"
+    }
     return html + exchanges(step.exchanges, leftOut: step.exchangesLeftOut) + "</li>\n"
   }
 

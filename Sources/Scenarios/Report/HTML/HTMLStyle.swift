@@ -19,6 +19,7 @@ enum HTMLStyle {
     .message{border-color:var(--line);margin:.5rem 0}
     .facts{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;margin:.5rem 0}
     .facts div{display:flex;gap:.5rem;min-width:0}
+    dt{flex:none}
     dd{margin:0;min-width:0}
     .bad li{margin:.5rem 0}
     .finding{font:.9rem/1.4 ui-monospace,monospace}

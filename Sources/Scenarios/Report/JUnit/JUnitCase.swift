@@ -149,6 +149,7 @@ struct JUnitCase {
       if let came = step.came { lines.append("    came: \(came)") }
     }
     lines += step.exchanges.map { "    \($0.line)" }
+    lines += step.deeds.map { "    \($0)" }
     if step.exchangesLeftOut > 0 { lines.append("    (\(step.exchangesLeftOut) more exchanges)") }
     return lines
   }
