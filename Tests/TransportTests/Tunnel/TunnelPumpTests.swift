@@ -67,6 +67,18 @@ func readAll(_ stream: some ByteStream) throws -> [UInt8] {
     #expect(tunnel.near.waitForEnd(by: .after(.seconds(5))) == .peerEnded)
   }
 
+  @Test func `carries streams over a connection that gives and takes one byte at a time`() throws {
+    let (near, far) = try Socket.pair()
+    let tunnel = try PumpedTunnel(over: (DripCarrier(near), DripCarrier(far)))
+    let (a, b) = try tunnel.connect()
+    let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+    try a.write(bytes, by: .after(.seconds(20)))
+    a.endSending()
+
+    #expect(try readAll(b) == bytes)
+  }
+
   @Test func `writes each packet on its own`() throws {
     var fds: [Int32] = [0, 0]
     // Keeps the borders of writes, unlike a stream.
@@ -228,4 +240,17 @@ func readAll(_ stream: some ByteStream) throws -> [UInt8] {
     default: break
     }
   }
+}
+
+/// A connection that gives and takes one byte at a time.
+final class DripCarrier: TunnelCarrier {
+  private let socket: Socket
+  init(_ socket: Socket) { self.socket = socket }
+
+  var fd: Int32 { socket.fd }
+  func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? {
+    try socket.readNow(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(1)))
+  }
+  func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int { try socket.writeNow(bytes.prefix(1)) }
+  func close() { socket.close() }
 }
