@@ -7,7 +7,7 @@ import Wire
 @testable import VirtualPhone
 
 /// What this process holds now.
-private struct Holding {
+struct Holding {
   let threads: Int
   let descriptors: Int
   let kilobytes: Int

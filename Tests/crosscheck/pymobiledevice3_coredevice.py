@@ -64,6 +64,7 @@ def coredevice(fleet, checks, at, phone):
     opened, closed = (mine(fleet, phone, event) for event in ("tunnel-opened", "tunnel-closed"))
     checks.equal(f"every tunnel has a network of its own, iOS {ios}", len({t["server"] for t in opened}), len(opened))
     checks.equal(f"every tunnel is closed again, iOS {ios}", len(closed), len(opened))
+    checks.equal(f"packets come one by one, iOS {ios}", {t["uneven_writes"] for t in closed}, {0})
 
 
 def failure(at, *words):

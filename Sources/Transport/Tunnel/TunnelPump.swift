@@ -54,6 +54,9 @@ public final class TunnelPump: Sendable {
 
   deinit { if loop.outbox.closing == nil { stop(grace: .zero) } }
 
+  /// Sends a packet that the interface did not make: for an end that is to misbehave.
+  public func inject(_ packet: [UInt8]) { _ = packet.withUnsafeBytes { loop.outbox.put($0) } }
+
   /// Nil while the tunnel is alive.
   public var end: TunnelEnd? { loop.end.with { $0 } }
 

@@ -13,8 +13,6 @@ struct TunnelFault: Equatable, Sendable {
     case oversized
     /// Bytes one by one.
     case drip
-    /// Several packets in one write.
-    case joined
     /// Packets for another phone's address, and from one.
     case foreign
   }

@@ -54,7 +54,7 @@ extension PhoneState {
 
 /// A service's stream whose first message is spoilt on its way out; the service itself knows nothing of it.
 final class SpoiltStream: ByteStream {
-  private let stream: any ByteStream
+  let stream: any ByteStream
   private let socket: Socket?
   private let kind: ServiceFault.Kind
   private let clock: any PhoneClock

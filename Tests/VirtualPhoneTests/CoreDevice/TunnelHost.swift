@@ -5,18 +5,16 @@ import Wire
 
 @testable import VirtualPhone
 
-/// The host's end of a tunnel, with two threads of its own.
+/// The host's end of a tunnel.
 final class TunnelHost: Sendable {
   let stream: any ByteStream
   let offer: TunnelOffer
-  let interface: TunnelInterface
-  /// Packets that are not between the tunnel's two addresses.
-  let strangers: Guarded<[IPv6Header]>
-  /// Opens when the phone has ended the stream, or it is out of step.
-  let ended: Latch
-  private let queue: PacketQueue
+  let pump: TunnelPump
+  private let eye: PacketEye
 
-  init(on stream: any ByteStream, mtu: Int = 16_000, chatter: [UInt8] = []) throws {
+  var interface: TunnelInterface { pump.interface }
+
+  init(on stream: any TunnelCarrier & ByteStream, mtu: Int = 16_000, chatter: [UInt8] = []) throws {
     self.stream = stream
     try stream.write(try #require(TunnelFrame.bytes(TunnelRequest(mtu: mtu).body)) + chatter, by: .after(soon))
     var reader = TunnelFrameReader()
@@ -27,46 +25,25 @@ final class TunnelHost: Sendable {
       reply = try reader.feed(bytes)
     }
     let (body, rest) = try #require(reply)
-    let offer = try TunnelOffer(body)
-    let (queue, strangers, ended) = (PacketQueue(), Guarded([IPv6Header]()), Latch())
-    let interface = try TunnelInterface(address: offer.client, peer: offer.server, mtu: offer.mtu) { queue.offer($0) }
-    (self.offer, self.queue, self.interface, self.strangers, self.ended) = (offer, queue, interface, strangers, ended)
-    _ = Worker(name: "test tunnel out") {
-      while let batch = queue.next() {
-        if batch.hasRefused { interface.resume() }
-        for packet in batch.packets { try? stream.write(packet, by: .after(soon)) }
-      }
-    }
-    _ = Worker(name: "test tunnel in") {
-      var splitter = IPv6PacketSplitter()
-      var bytes = rest
-      repeat {
-        guard let packets = try? splitter.feed(bytes) else { break }
-        for packet in packets {
-          let header = packet.withUnsafeBytes { IPv6Header($0) }
-          if let header, header.source != offer.server || header.destination != offer.client {
-            strangers.with { $0.append(header) }
-          }
-          interface.receive(packet)
-        }
-        bytes = (try? stream.read(max: 1 << 16, by: .never)) ?? []
-      } while !bytes.isEmpty
-      interface.close()
-      ended.open()
-    }
+    offer = try TunnelOffer(body)
+    eye = PacketEye(stream, offer)
+    eye.see(rest)
+    pump = try TunnelPump(over: eye, address: offer.client, peer: offer.server, mtu: offer.mtu, early: rest)
   }
 
   deinit { close() }
 
+  func close() { pump.close() }
+
+  /// Whether the phone has ended it, or it is out of step.
+  func ends(within limit: Duration = soon) -> Bool { pump.waitForEnd(by: .after(limit)) != nil }
+
+  /// Packets that are not between the tunnel's two addresses.
+  var strangers: [IPv6Header] { eye.strangers.with { $0 } }
+
   /// A tunnel to a phone without lockdown.
   static func to(_ phone: TestPhone, mtu: Int = 16_000) throws -> TunnelHost {
     try TunnelHost(on: try phone.service(CoreDeviceService.tunnel).socket, mtu: mtu)
-  }
-
-  func close() {
-    interface.finish()
-    stream.shutdown()
-    queue.end()
   }
 
   // MARK: RSD
@@ -151,5 +128,37 @@ struct ShimClient {
   func ask(_ plist: Plist) throws -> Plist {
     try send(plist)
     return try receive()
+  }
+}
+
+/// Looks at the packets that come, and lets them pass.
+final class PacketEye: TunnelCarrier {
+  let strangers = Guarded([IPv6Header]())
+  private let carrier: any TunnelCarrier
+  private let offer: TunnelOffer
+  private let splitter = Guarded(IPv6PacketSplitter())
+
+  init(_ carrier: any TunnelCarrier, _ offer: TunnelOffer) {
+    self.carrier = carrier
+    self.offer = offer
+  }
+
+  var fd: Int32 { carrier.fd }
+
+  func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? {
+    let count = try carrier.readNow(into: buffer)
+    if let count, count > 0 { see(Array(buffer[..<count])) }
+    return count
+  }
+
+  func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int { try carrier.writeNow(bytes) }
+
+  func close() { carrier.close() }
+
+  func see(_ bytes: [UInt8]) {
+    // What is out of step is the pump's to say.
+    let packets = splitter.with { (try? $0.feed(bytes)) ?? [] }
+    let headers = packets.compactMap { packet in packet.withUnsafeBytes { IPv6Header($0) } }
+    strangers.with { $0 += headers.filter { $0.source != offer.server || $0.destination != offer.client } }
   }
 }

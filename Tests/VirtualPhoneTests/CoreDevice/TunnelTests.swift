@@ -72,7 +72,7 @@ import Wire
 
     phone.phone.tunnels.with { $0 }.first?.drop("the test")
 
-    #expect(host.ended.wait(until: .after(soon)))
+    #expect(host.ends())
     #expect(throws: RemoteXPCError.self) { try apps.call(.listProcesses) }
     #expect(holds { phone.phone.tunnels.with { $0.isEmpty } })
     #expect(holds { phone.events("tunnel-closed").first?.details["because"] == "the test" })
@@ -86,7 +86,7 @@ import Wire
 
     try test.fleet.perform(action, on: "1", action == "trust" ? ["mode": "deny"] : [:])
 
-    #expect(try await onWorker { host.ended.wait(until: .after(soon)) })
+    #expect(try await onWorker { host.ends() })
   }
 
   @Test(arguments: [
@@ -110,29 +110,93 @@ import Wire
 
     try host.stream.write([0x45, 0, 0, 20], by: .after(soon))
 
-    #expect(host.ended.wait(until: .after(soon)))
+    #expect(host.ends())
     #expect(holds { phone.events("tunnel-closed").first?.details["because"]?.string?.contains("out of step") == true })
   }
 
   @Test func `has each packet in a write of its own`() throws {
-    let stream = Writes()
+    let writes = Writes()
+    let pair = try Socket.pair()
     let address = try #require(IPv6Address("fd00::1"))
     let packet = StrayPacket(from: address, to: address).bytes
+    let carrier = SpoiltCarrier(writes, pair.0, own: address, host: address, fault: nil)
 
-    #expect(PacketOutlet(stream: stream, own: address, host: address, fault: nil).write([packet, packet, packet]))
+    #expect(try (0..<3).map { _ in try carrier.writeNow(packet[...]) } == [60, 60, 60])
 
-    #expect(stream.writes.with { $0 } == [packet, packet, packet])
+    #expect(writes.all.with { $0 } == [packet, packet, packet])
+  }
+}
+
+@Suite(.serialized) struct `many tunnels` {
+  @Test func `leave nothing behind, however they end`() async throws {
+    let phone = try TestPhone(ios: "18.5")
+
+    let (before, after) = try await onWorker {
+      func round(_ index: Int) throws {
+        let host = try TunnelHost.to(phone)
+        let apps = try host.service(.apps)
+        _ = try apps.call(.listProcesses)
+        switch index % 3 {
+        case 0: host.close()
+        case 1: phone.phone.tunnels.with { $0 }.first?.drop("the test")
+        default: apps.close()
+        }
+      }
+      for index in 0..<12 { try round(index) }
+      _ = holds { phone.phone.tunnels.with { $0.isEmpty } }
+      let before = try Holding()
+      for index in 0..<200 { try round(index) }
+      _ = holds { phone.phone.tunnels.with { $0.isEmpty } && ((try? Holding().threads) ?? 0) <= before.threads + 2 }
+      return (before, try Holding())
+    }
+
+    #expect(phone.events("tunnel-closed").count == 212)
+    #expect(after.threads <= before.threads + 4)
+    #expect(after.descriptors <= before.descriptors + 4)
+  }
+
+  @Test func `carry zeros where somebody wants to measure`() throws {
+    let phone = try TestPhone(ios: "18.5")
+    try phone.perform("bulk", ["port": "9100", "bytes": "3000000"])
+    let host = try TunnelHost.to(phone)
+
+    let stream = try host.interface.connect(port: 9100, by: .after(soon))
+    var count = 0
+    while case let bytes = try stream.read(max: 1 << 16, by: .after(soon)), !bytes.isEmpty { count += bytes.count }
+
+    #expect(count == 3_000_000)
+  }
+}
+
+@Suite struct `a host's packets` {
+  @Test(arguments: [1, 2])
+  func `are counted when they do not come one by one`(packets: Int) async throws {
+    let test = try TestFleet(ios: ["18.5"])
+
+    try await onWorker {
+      let host = try test.tunnel()
+      let packet = StrayPacket(from: host.offer.client, to: host.offer.client).bytes
+      try host.stream.write(Array([[UInt8]](repeating: packet, count: packets).joined()), by: .after(soon))
+      _ = try host.services()
+      host.close()
+    }
+
+    let uneven = { test.fleet.journal.entries().last { $0.event == "tunnel-closed" }?.details["uneven_writes"]?.int }
+    #expect(holds { uneven() == packets - 1 })
   }
 }
 
 /// Remembers what is written, write by write.
-final class Writes: ByteStream {
-  let writes = Guarded([[UInt8]]())
+final class Writes: TunnelCarrier {
+  let all = Guarded([[UInt8]]())
 
-  func read(max: Int, by deadline: Deadline) throws(StreamError) -> [UInt8] { throw .closed }
-  func write(_ bytes: [UInt8], by deadline: Deadline) throws(StreamError) { writes.with { $0.append(bytes) } }
-  func shutdown() {}
+  var fd: Int32 { -1 }
+  func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? { nil }
   func close() {}
+  func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int {
+    all.with { $0.append(Array(bytes)) }
+    return bytes.count
+  }
 }
 
 extension TestFleet {
@@ -145,6 +209,6 @@ extension TestFleet {
     let id = phone.state.with { Int64($0.deviceID) }
     let host = LockdownHost(try mux().connected(id, port: port), keeping: self)
     try host.startTLS(try record(phone))
-    return try TunnelHost(on: host.stream)
+    return try TunnelHost(on: try #require(host.stream as? TLSStream))
   }
 }

@@ -15,16 +15,16 @@ struct CoreDeviceProxy: DeviceService {
     let fault = phone.rules.with { $0.remote.takeTunnelFault() }
     do {
       let (request, rest) = try Self.request(on: connection.stream)
-      if let fault, fault.moment == .handshake { return Self.spoil(fault, [], connection) }
-      let tunnel = try PhoneTunnel(
-        of: phone, on: connection.stream, mtu: min(request.mtu, Self.mtuLimit), fault: fault)
-      guard let reply = TunnelFrame.bytes(tunnel.offer.body) else { return }
-      if let fault, fault.moment == .reply {
-        return Self.spoil(fault, Array(reply.prefix(reply.count / 2)), connection)
+      if let fault, fault.moment == .handshake || fault.moment == .reply {
+        return try Self.spoil(fault, connection)
       }
+      guard let carrier = connection.carrier else { throw StreamError.closed }
+      let tunnel = try PhoneTunnel(
+        of: phone, over: carrier, mtu: min(request.mtu, Self.mtuLimit), early: rest, fault: fault)
       // In one write: a host may read no more than once.
-      try connection.stream.write(reply, by: .after(Self.patience))
-      tunnel.serve(rest)
+      try connection.stream.write(TunnelFrame.bytes(tunnel.offer.body) ?? [], by: .after(Self.patience))
+      if let fault, fault.moment == .after { tunnel.spoil(fault.kind) }
+      tunnel.serve()
     } catch {
       phone.record("tunnel-refused", ["because": .string(Self.sentence(of: error))])
     }
@@ -49,22 +49,30 @@ struct CoreDeviceProxy: DeviceService {
   }
 
   /// Plays a handshake that goes wrong; returning closes the connection.
-  ///
-  /// - Parameter part: what of the reply is out before it does.
-  private static func spoil(_ fault: TunnelFault, _ part: [UInt8], _ connection: ServiceConnection) {
+  private static func spoil(_ fault: TunnelFault, _ connection: ServiceConnection) throws(StreamError) {
     connection.phone.record("tunnel-fault", ["kind": .string(fault.kind.rawValue)])
-    let stream = connection.stream
+    let (host, own) = try PhoneTunnel.addresses()
+    let reply = TunnelFrame.bytes(TunnelOffer(client: host, server: own, mtu: mtuLimit, rsdPort: 49_152).body) ?? []
+    let part = fault.moment == .reply ? Array(reply.prefix(reply.count / 2)) : []
     let bytes =
       switch fault.kind {
-      case .drop, .sleep, .drip, .joined, .foreign: part
-      case .garbage: part + PacketOutlet.garbage
+      case .drop, .sleep, .drip, .foreign: part
+      case .garbage: part + StrayPacket.garbage
       case .oversized: TunnelFrame.magic + [0xFF, 0xFF] + part
       case .shape: TunnelFrame.bytes(["type": "serverHandshakeResponse", "serverAddress": 7]) ?? []
       }
-    do throws(StreamError) { try stream.write(bytes, by: .after(patience)) } catch { return }
+    try connection.stream.write(bytes, by: .after(patience))
     switch fault.kind {
     case .drop, .garbage: return
-    case .sleep, .oversized, .shape, .drip, .joined, .foreign: stream.drain()
+    case .sleep, .oversized, .shape, .drip, .foreign: connection.stream.drain()
     }
+  }
+}
+
+extension ServiceConnection {
+  /// What can carry packets: the socket, or TLS over it.
+  fileprivate var carrier: (any TunnelCarrier & ByteStream)? {
+    let stream = (stream as? SpoiltStream)?.stream ?? stream
+    return stream as? any TunnelCarrier & ByteStream
   }
 }

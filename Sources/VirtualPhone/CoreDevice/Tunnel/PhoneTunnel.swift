@@ -3,46 +3,48 @@ import Wire
 
 /// One tunnel of a phone: packets on the host's connection, and behind them the phone's services on their ports.
 ///
-/// Its threads live as long as it does: one reads packets, one writes them, one takes connections, and each connection
-/// has its own.
+/// Its threads live as long as it does: one carries packets, one takes connections, and each connection has its own.
 final class PhoneTunnel: Sendable {
   /// Connections that may be open in it at one time.
   private static let connectionLimit = 64
 
   let phone: VirtualPhone
   let offer: TunnelOffer
-  private let interface: TunnelInterface
+  private let pump: TunnelPump
+  private let carrier: SpoiltCarrier
   private let desk: RSDDesk
   private let stream: any ByteStream
-  private let queue: PacketQueue
-  private let outlet: PacketOutlet
-  private let fault: TunnelFault?
   private let open = Guarded(0)
-  /// Why it has ended; the first reason counts.
+  /// Why somebody here ended it; the first reason counts.
   private let end = Guarded(String?.none)
 
+  /// Takes over the connection; hosts send nothing before they have the offer.
+  ///
+  /// - Parameter early: what came behind the host's handshake.
   /// - Throws: `StreamError` when the process has no room for another tunnel.
-  init(of phone: VirtualPhone, on stream: any ByteStream, mtu: Int, fault: TunnelFault?) throws(StreamError) {
-    // A network of its own for every tunnel: fd and forty random bits, as unique local addresses have.
-    let network = [0xFD] + Fresh.bytes(5) + [UInt8](repeating: 0, count: 9)
-    guard let host = IPv6Address(network + [2]), let own = IPv6Address(network + [1]) else { throw .closed }
-    let queue = PacketQueue()
-    let interface = try TunnelInterface(address: own, peer: host, mtu: mtu) { queue.offer($0) }
-    offer = TunnelOffer(client: host, server: own, mtu: mtu, rsdPort: try interface.listen())
-    for port in phone.rules.with({ Array($0.remote.bulk.keys) }) { try interface.listen(port: port) }
+  init(
+    of phone: VirtualPhone, over carrier: any TunnelCarrier & ByteStream, mtu: Int, early: [UInt8],
+    fault: TunnelFault?
+  ) throws(StreamError) {
+    let (host, own) = try Self.addresses()
     self.phone = phone
-    self.stream = stream
-    self.queue = queue
-    self.interface = interface
-    self.fault = fault
-    desk = RSDDesk(phone: phone, interface: interface, port: offer.rsdPort)
-    outlet = PacketOutlet(stream: stream, own: own, host: host, fault: fault)
+    stream = carrier
+    self.carrier = SpoiltCarrier(carrier, carrier, own: own, host: host, fault: fault)
+    pump = try TunnelPump(over: self.carrier, address: own, peer: host, mtu: mtu, early: early, name: "phone tunnel")
+    offer = TunnelOffer(client: host, server: own, mtu: mtu, rsdPort: try pump.interface.listen())
+    for port in phone.rules.with({ Array($0.remote.bulk.keys) }) { try pump.interface.listen(port: port) }
+    desk = RSDDesk(phone: phone, interface: pump.interface, port: offer.rsdPort)
   }
 
-  /// Carries packets until the connection ends, then fails everything inside.
-  ///
-  /// - Parameter first: what came behind the handshake.
-  func serve(_ first: [UInt8]) {
+  /// A network of its own for every tunnel: fd and forty random bits, as unique local addresses have.
+  static func addresses() throws(StreamError) -> (host: IPv6Address, own: IPv6Address) {
+    let network = [0xFD] + Fresh.bytes(5) + [UInt8](repeating: 0, count: 9)
+    guard let host = IPv6Address(network + [2]), let own = IPv6Address(network + [1]) else { throw .closed }
+    return (host, own)
+  }
+
+  /// Serves what connects, until the connection underneath ends and everything inside with it.
+  func serve() {
     phone.record(
       "tunnel-opened",
       [
@@ -50,20 +52,14 @@ final class PhoneTunnel: Sendable {
         "mtu": .integer(Int64(offer.mtu)),
       ])
     phone.tunnels.with { $0.append(self) }
-    if let fault, fault.moment == .after { spoil(fault.kind) }
-    let writer = Worker(name: "tunnel out") { self.writePackets() }
-    _ = Worker(name: "tunnel accept") { self.acceptConnections() }
-    let reason = readPackets(first)
+    while let connection = pump.interface.accept(by: .never) { take(connection) }
+    let reason = pump.waitForEnd(by: .after(.seconds(5)))?.sentence ?? ""
     phone.tunnels.with { $0.removeAll { $0 === self } }
-    queue.end()
-    interface.close()
-    stream.shutdown()
-    writer.join(by: .after(.seconds(1)))
     phone.record(
       "tunnel-closed",
       [
         "client": .string(offer.client.description), "because": .string(end.with { $0 } ?? reason),
-        "dropped": .integer(Int64(interface.dropped)),
+        "dropped": .integer(Int64(pump.interface.dropped)), "uneven_writes": .integer(Int64(carrier.unevenWrites)),
       ])
   }
 
@@ -78,73 +74,23 @@ final class PhoneTunnel: Sendable {
   /// - Parameter kind: nil: all is well again.
   func spoil(_ kind: TunnelFault.Kind?) {
     if kind == .drop { return drop("a fault") }
-    outlet.begin(kind)
+    carrier.begin(kind)
   }
 
   /// Puts one packet of another's making into the host's stream.
-  func inject(_ packet: [UInt8]) { _ = packet.withUnsafeBytes { queue.offer($0) } }
+  func inject(_ packet: [UInt8]) { pump.inject(packet) }
 
-  // MARK: - Packets
-
-  private func writePackets() {
-    while let batch = queue.next() {
-      // Before the writing, which is what takes time.
-      if batch.hasRefused { interface.resume() }
-      guard outlet.write(batch.packets) else {
-        queue.end()
-        return drop("a fault")
-      }
-    }
-  }
-
-  /// - Returns: why it has ended.
-  private func readPackets(_ first: [UInt8]) -> String {
-    var splitter = IPv6PacketSplitter(limit: CoreDeviceProxy.mtuLimit)
-    var bytes = first
-    do {
-      while true {
-        if !outlet.isAsleep { try feed(bytes, to: &splitter) }
-        bytes = try stream.read(max: 1 << 16, by: .never)
-        if bytes.isEmpty { return "the host closed the connection" }
-      }
-    } catch let error as TunnelError {
-      return error.sentence
-    } catch {
-      return "the connection was lost"
-    }
-  }
-
-  private func feed(_ bytes: [UInt8], to splitter: inout IPv6PacketSplitter) throws(TunnelError) {
-    // The host's chatter about its network, which is no TCP to us, is dropped by the interface.
-    try interface.receive { take throws(TunnelError) in
-      let outcome = bytes.withUnsafeBytes { bytes in
-        Result { () throws(TunnelError) in try splitter.feed(bytes, take) }
-      }
-      try outcome.get()
-    }
-  }
-
-  // MARK: - Connections
-
-  private func acceptConnections() {
-    while let connection = interface.accept(by: .never) {
-      guard let server = desk.server(of: connection.localPort), takePlace() else {
-        connection.reset()
-        continue
-      }
-      _ = Worker(name: "tunnel service") { [self] in
-        server(connection)
-        connection.close()
-        open.with { $0 -= 1 }
-      }
-    }
-  }
-
-  private func takePlace() -> Bool {
-    open.with { open in
+  private func take(_ connection: TunnelStream) {
+    let hasPlace = open.with { open in
       guard open < Self.connectionLimit else { return false }
       open += 1
       return true
+    }
+    guard hasPlace else { return connection.reset() }
+    _ = Worker(name: "tunnel service") { [self] in
+      if let server = desk.server(of: connection.localPort) { server(connection) } else { connection.reset() }
+      connection.close()
+      open.with { $0 -= 1 }
     }
   }
 }

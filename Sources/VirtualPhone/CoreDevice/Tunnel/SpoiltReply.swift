@@ -60,7 +60,7 @@ struct SpoiltReply: Sendable {
       var bytes = message.bytes
       bytes.replaceSubrange(8..<16, with: [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0])
       try put(bytes, way)
-    case .garbage: try put(PacketOutlet.garbage, way)
+    case .garbage: try put(StrayPacket.garbage, way)
     case .stranger:
       message.id &+= 1000
       try put(message.bytes, way)
