@@ -31,6 +31,7 @@ def main(fleetctl, pymobiledevice3, output):
         rows += measure(fleetctl, pymobiledevice3)
     rows += forward_against_iproxy(fleetctl)
     rows += coredevice(fleetctl, pymobiledevice3)
+    rows += scenario_runs(fleetctl)
     rows += churn(fleetctl)
     write(output, rows)
     failed = [row for row in rows if row["holds"] is False]
@@ -172,6 +173,29 @@ def coredevice(fleetctl, pymobiledevice3):
                            os.path.join(os.path.dirname(fleetctl), "tunnelbench"), pymobiledevice3],
                           stdout=subprocess.PIPE, text=True, check=True)
     return [row(**json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def scenario_runs(fleetctl):
+    """What scenarios.py measures, as rows."""
+    done = subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "scenarios.py"), fleetctl],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    rows = []
+    for figure in map(json.loads, done.stdout.splitlines()):
+        if figure["figure"] == "parsing":
+            rows.append(row(f"{figure['files']} scenario files read and checked", f"{figure['seconds']:.2f} s", "under 1 s",
+                            figure["seconds"] < 1))
+            continue
+        phones = f"{figure['phones']} phone{'s' if figure['phones'] > 1 else ''} (iOS {figure['ios']})"
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(figure["verdicts"].items()))
+        good = not set(figure["verdicts"]) - {"passed", "skipped", "quarantined"}
+        rows.append(row(f"the shipped scenarios on {phones} against the longest phone's own waiting",
+                        f"{figure['seconds']:.0f} s, {figure['ratio']:.2f} times; {verdicts}",
+                        "at most 1.15 times, nothing failed", figure["ratio"] <= 1.15 and good,
+                        f"ours {figure['cpu_s']:.1f} CPU s, the virtual side {figure['virtual_cpu_s']:.1f}"))
+        if figure["phones"] >= 64:
+            rows.append(row(f"memory of that run, every report on ({figure['reports_mib']:.1f} MiB of them)",
+                            f"{figure['memory_mib']:.0f} MiB", "under 256 MiB", figure["memory_mib"] < 256))
+    return rows
 
 
 @contextlib.contextmanager
