@@ -64,7 +64,7 @@ private let tiff: [UInt8] =
        "usedImages":[{"name":"dyld"},{"name":"Kiosk"}]}
       """
 
-    let facts = CrashReport.facts(Array(text.utf8))
+    let facts = CrashFacts(Array(text.utf8))
 
     #expect(facts.type == "EXC_CRASH (SIGABRT)")
     #expect(facts.topFrame == "Kiosk -[Camera start] + 12")
@@ -77,7 +77,7 @@ private let tiff: [UInt8] =
        "usedImages":[{"name":"Kiosk"}]}
       """
 
-    let facts = CrashReport.facts(Array(text.utf8))
+    let facts = CrashFacts(Array(text.utf8))
 
     #expect(facts.type == "EXC_BREAKPOINT")
     #expect(facts.topFrame == "Kiosk + 4096")
@@ -99,7 +99,7 @@ private let tiff: [UInt8] =
       1   Kiosk                         \t0x0000000102a40e00 main + 4
       """
 
-    let facts = CrashReport.facts(Array(text.utf8))
+    let facts = CrashFacts(Array(text.utf8))
 
     #expect(facts.type == "EXC_BAD_ACCESS (SIGSEGV)")
     #expect(facts.topFrame?.hasPrefix("Kiosk ") == true)
@@ -111,7 +111,7 @@ private let tiff: [UInt8] =
     "{}\n{\"faultingThread\":-1,\"threads\":[]}",
   ])
   func `that says nothing is no trouble`(_ text: String) {
-    let facts = CrashReport.facts(Array(text.utf8))
+    let facts = CrashFacts(Array(text.utf8))
 
     #expect(facts.type == nil)
     #expect(facts.topFrame == nil)

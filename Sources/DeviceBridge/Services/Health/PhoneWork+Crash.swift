@@ -5,19 +5,32 @@ extension PhoneWork {
   private static let reportLimit = 4 << 20
   /// Reports of one app that are looked at for the newest.
   private static let candidateLimit = 256
+  /// Memory events that are read: each is about all processes, and most are about others than ours.
+  private static let memoryEventLimit = 8
 
-  /// The newest report of the executable's that is not older than `age`.
+  /// The newest report of the executable's end that is not older than `age`: a crash of its own, or the system's account
+  /// of what it ended to have memory again.
   func crash(of executable: String, within age: Duration?) throws(PhoneError) -> CrashReport? {
     try bringReports()
     let now = try value("TimeIntervalSince1970").flatMap(Self.seconds)
     let afc = AFCClient(try open("com.apple.crashreportcopymobile"), udid)
-    guard let found = try newestReport(of: executable, afc) else { return nil }
-    let (name, written) = found
-    var old: Duration?
-    if let now, let written { old = .seconds(max(0, now - Double(written) / 1e9)) }
-    if let age, let old, old > age { return nil }
-    let facts = CrashReport.facts(try afc.read("/\(name)", limit: Self.reportLimit))
-    return CrashReport(name: PhoneText.clean(name), age: old, type: facts.type, topFrame: facts.topFrame)
+    let names = try afc.names(in: "/") ?? []
+    func report(_ found: Found, _ facts: CrashFacts) -> CrashReport? {
+      var old: Duration?
+      if let now, let written = found.written { old = .seconds(max(0, now - Double(written) / 1e9)) }
+      if let age, let old, old > age { return nil }
+      return CrashReport(
+        name: PhoneText.clean(found.name), age: old, type: facts.type, topFrame: facts.topFrame,
+        ownFrame: facts.ownFrame)
+    }
+    let own = try newest(names.filter { Self.isReport($0, of: executable) }, Self.candidateLimit, afc).first
+    for found in try newest(names.filter { Self.isReport($0, of: "JetsamEvent") }, Self.memoryEventLimit, afc) {
+      if let own, own.written ?? 0 >= found.written ?? 0 { break }
+      let bytes = try afc.read("/\(found.name)", limit: Self.reportLimit)
+      if let facts = CrashFacts(memoryEvent: bytes, of: executable) { return report(found, facts) }
+    }
+    guard let own else { return nil }
+    return report(own, CrashFacts(try afc.read("/\(own.name)", limit: Self.reportLimit)))
   }
 
   /// Has the phone bring reports to where they can be read; it says `ping` when it is done.
@@ -28,19 +41,17 @@ extension PhoneWork {
     }
   }
 
-  private func newestReport(
-    of executable: String, _ afc: AFCClient
-  ) throws(PhoneError) -> (name: String, written: Int64?)? {
-    let names = try afc.names(in: "/") ?? []
+  private typealias Found = (name: String, written: Int64?)
+
+  /// The newest so many of the reports, the newest first.
+  private func newest(_ names: [String], _ limit: Int, _ afc: AFCClient) throws(PhoneError) -> [Found] {
+    var found: [Found] = []
     // The name goes on with the moment, so that the last ones in order are the newest.
-    let candidates = names.filter { Self.isReport($0, of: executable) }.sorted().suffix(Self.candidateLimit)
-    var newest: (name: String, written: Int64?)?
-    for name in candidates {
+    for name in names.sorted().suffix(limit) {
       guard let facts = try afc.facts(of: "/\(name)") else { continue }
-      let written = facts["st_mtime"].flatMap { Int64($0) }
-      if newest == nil || written ?? 0 >= newest?.written ?? 0 { newest = (name, written) }
+      found.append((name, facts["st_mtime"].flatMap { Int64($0) }))
     }
-    return newest
+    return found.sorted { ($0.written ?? 0, $0.name) > ($1.written ?? 0, $1.name) }
   }
 
   /// `Executable-` and a date: another app's name may begin in the same way.
