@@ -76,6 +76,36 @@ extension Bench {
     #expect(bench.uploads == 0)
   }
 
+  @Test(arguments: ["failed", "empty", "error"])
+  func `H25: counts as mounted only when the phone says so`(_ reply: String) async throws {
+    let bench = try Bench("15.8")
+    try bench.do("unmount")
+    try bench.do("mount-fault", ["reply": reply])
+    let images = try ImageSet("15.8", bytes: 1000)
+    let lane = try await bench.lane()
+
+    let outcome = try await lane.mount(from: images.folder, by: .patient)
+
+    guard case .refused(.refused, let detail) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    let words = ["failed": "ImageMountFailed", "empty": "neither status nor error", "error": "InternalError"]
+    #expect(words[reply].map(detail.contains) == true)
+    #expect(outcome.sentence(lane.udid).contains(detail))
+    #expect(bench.uploads == 1)
+    #expect(try await lane.developerImage(by: .patient).isMounted == false)
+  }
+
+  @Test(arguments: ["array", "single", "present"])
+  func `is known as mounted in each way in which phones say it`(_ way: String) async throws {
+    let bench = try Bench("15.8")
+    try bench.do("mount")
+    try bench.do("mount-fault", ["lookup": way])
+
+    #expect(try await bench.lane().developerImage(by: .patient).isMounted)
+  }
+
   @Test func `ends by its deadline when the phone takes nothing more`() async throws {
     let bench = try Bench("15.8")
     try bench.do("unmount")

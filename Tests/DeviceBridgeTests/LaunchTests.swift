@@ -234,6 +234,29 @@ extension Bench {
     #expect(bench.fleet.phones[0].app.processes.values.contains("Kiosk"))
   }
 
+  @Test func `H32: is tried once more where the end of the old process took the new one along`() async throws {
+    let bench = try Bench("16.7")
+    // A lock that is not known leaves the old one to debugserver.
+    try bench.do("set-value", ["PasswordProtected": "", "type": "absent"])
+    try bench.do("launch-fault", ["kind": "collide"])
+
+    let error = try await bench.lane().ending(of: kiosk)
+
+    #expect(error == nil)
+    #expect(bench.starts.count == 2)
+    #expect(bench.fleet.phones[0].app.isActive)
+  }
+
+  @Test func `H32: is tried once more, and no oftener`() async throws {
+    let bench = try Bench("16.7")
+    try bench.do("launch-fault", ["kind": "internal"])
+
+    let error = try await bench.lane().ending(of: kiosk)
+
+    #expect(error?.refusal == .failed)
+    #expect(bench.starts.count == 2)
+  }
+
   @Test func `of a lost dialogue is no refusal`() async throws {
     let bench = try Bench("16.7")
     try bench.do("kill-app")
