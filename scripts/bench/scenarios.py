@@ -1,6 +1,6 @@
 """Measures scenarios: how fast files are read, and what a run costs beside the phones' own waiting.
 
-usage: scenarios.py PATH-OF-FLEETCTL [PHONES,PHONES…] [TIME-SCALE]
+usage: scenarios.py PATH-OF-FLEETCTL [PHONES,PHONES…]
 
 Prints one JSON object a figure. The phones are another process, whose CPU seconds stand beside ours; both share one machine.
 
@@ -87,14 +87,14 @@ def configuration(fleetctl, fleet, folder):
     return path
 
 
-def run(fleetctl, ios, phones, scale, scenarios=SCENARIOS):
+def run(fleetctl, ios, phones, scenarios=SCENARIOS):
     """One run of the whole set with every report on."""
-    with Fleet(fleetctl, ios=ios, phones=phones, time_scale=scale) as fleet, tempfile.TemporaryDirectory() as folder:
+    with Fleet(fleetctl, ios=ios, phones=phones, time_scale=1) as fleet, tempfile.TemporaryDirectory() as folder:
         before = cpu_seconds(fleet.process.pid)
         start = time.monotonic()
         with open(os.path.join(folder, "events"), "w") as events:
             process = subprocess.Popen(
-                [fleetctl, "run", "--all", "--json", "--time-scale", str(scale), "--report", f"{folder}/report",
+                [fleetctl, "run", "--all", "--json", "--report", f"{folder}/report",
                  "--config", configuration(fleetctl, fleet, folder), scenarios],
                 env={**fleet.environment, "STATE_DIRECTORY": f"{folder}/state", "FLEETCTL_LOCK_FOLDER": f"{folder}/locks"},
                 stdout=events, stderr=subprocess.DEVNULL)
@@ -105,7 +105,7 @@ def run(fleetctl, ios, phones, scale, scenarios=SCENARIOS):
         with open(os.path.join(folder, "events")) as events:
             for event in map(json.loads, events):
                 if event["event"] == "scenario-finished":
-                    waited[event["udid"]] = waited.get(event["udid"], 0) + event["seconds"] / scale
+                    waited[event["udid"]] = waited.get(event["udid"], 0) + event["seconds"]
                     verdicts[event["verdict"]] = verdicts.get(event["verdict"], 0) + 1
         return {"phones": phones, "seconds": seconds, "longest_s": max(waited.values(), default=0), "verdicts": verdicts,
                 "cpu_s": usage.ru_utime + usage.ru_stime, "virtual_cpu_s": cpu_seconds(fleet.process.pid) - before,
@@ -114,22 +114,22 @@ def run(fleetctl, ios, phones, scale, scenarios=SCENARIOS):
                                    ("run.jsonl", "junit.xml", "report.html")) / (1 << 20)}
 
 
-def figures(fleetctl, counts=(1, 8, 64), scale=1.0):
+def figures(fleetctl, counts=(1, 8, 64)):
     yield parsing(fleetctl)
-    alone = [run(fleetctl, [ios], 1, scale) for ios in IOS]
+    alone = [run(fleetctl, [ios], 1) for ios in IOS]
     longest = max(single["longest_s"] for single in alone)
     for single, ios in zip(alone, IOS):
         yield {"figure": "run", "ios": ios, "ratio": single["seconds"] / single["longest_s"], **single}
     for count in counts:
         if count > 1:
-            many = run(fleetctl, IOS, count, scale)
+            many = run(fleetctl, IOS, count)
             yield {"figure": "run", "ios": ",".join(IOS), "ratio": many["seconds"] / longest, **many}
 
 
-def main(fleetctl, counts="1,8,64", scale="1"):
-    for figure in figures(os.path.abspath(fleetctl), [int(count) for count in counts.split(",")], float(scale)):
+def main(fleetctl, counts="1,8,64"):
+    for figure in figures(os.path.abspath(fleetctl), [int(count) for count in counts.split(",")]):
         print(json.dumps(figure), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:3])
