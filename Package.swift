@@ -60,9 +60,12 @@ let package = Package(
       "DeviceBridge",
       over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux", "CPNG", "CTIFF"],
       against: ["VirtualPhone"])
-    + room("Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone"])
+    + room(
+      "Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone", "Simulation"])
     + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])
     + [
+      // The watch in simulated years; no part of fleetctl.
+      .target(name: "Simulation", dependencies: ["Fleet", "DeviceBridge", "Wire"], swiftSettings: strict),
       .executableTarget(
         name: "fleetctl",
         dependencies: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"],

@@ -26,13 +26,6 @@ public final class PhoneMeans: ReviveMeans {
     }
   }
 
-  /// Longest for one step of this side's own; the door's times are the rules'.
-  private static let sessionLimit = Duration.seconds(10)
-  private static let lockLimit = Duration.seconds(5)
-  private static let handsLimit = Duration.seconds(5)
-  private static let stampLimit = Duration.seconds(10)
-  private static let launchLimit = Duration.seconds(30)
-
   private let body: Body
   private let link: (any PhoneLink)?
   private let settings: Settings
@@ -74,7 +67,7 @@ public final class PhoneMeans: ReviveMeans {
     case .askHands: return .hands(await hands())
     case .readLock:
       guard let link else { return .lock(LockReading(state: .unknown, why: "the phone is not there")) }
-      return .lock(await link.lock(by: .after(Self.lockLimit)))
+      return .lock(await link.lock(by: .after(StepLimit.lock)))
     case .storeStamp: return .stamp(await storeStamp())
     case .launch(let fresh): return .launch(await launch(fresh: fresh))
     case .rest(let span):
@@ -123,7 +116,7 @@ public final class PhoneMeans: ReviveMeans {
 
   private func session() async -> PhoneError? {
     guard let link else { return absence }
-    let facts = await link.facts(by: .after(Self.sessionLimit))
+    let facts = await link.facts(by: .after(StepLimit.session))
     // A phone that opens a session and keeps one of its values to itself has a session.
     if facts.trust == .trusted, case .lockdown = facts.error { return nil }
     return facts.error
@@ -134,12 +127,12 @@ public final class PhoneMeans: ReviveMeans {
     guard let link else { return .unreachable(absence) }
     return HandsLook(
       await link.request(
-        DoorRequest(port: port, method: "GET", target: "/status", deadline: .after(Self.handsLimit))))
+        DoorRequest(port: port, method: "GET", target: "/status", deadline: .after(StepLimit.hands))))
   }
 
   private func storeStamp() async -> HostTrouble? {
     let (stamp, stamps, udid) = (LaunchStamp(clock), stamps, body.udid)
-    return await OnDisk.within(Self.stampLimit) {
+    return await OnDisk.within(StepLimit.stamp) {
       do throws(HostTrouble) { try stamps.store(stamp, of: udid) } catch { return error }
       return nil
     }
@@ -151,7 +144,7 @@ public final class PhoneMeans: ReviveMeans {
       var request = LaunchRequest(bundle: settings.bundle, fresh: fresh)
       // Ending the old app takes a while, in which somebody may lock the phone.
       request.unlockedOnly = true
-      try await link.launch(request, by: .after(Self.launchLimit))
+      try await link.launch(request, by: .after(StepLimit.launch))
       return nil
     } catch {
       return error

@@ -34,6 +34,7 @@ extension ReviveProcedure {
     switch refusal {
     case .notInstalled, .noDeveloperImage, .developerModeOff, .notOnThisIOS:
       // Found out by looking, before anything was sent.
+      if refusal == .noDeveloperImage, let pause = pauseForService(now) { return ask(.rest(pause), now) }
       return end(words, error, now)
     case .notDebuggable, .appUntrusted:
       launched = true
@@ -44,18 +45,34 @@ extension ReviveProcedure {
       return ask(.readLock, now)
     case .failed:
       launched = true
-      if requests < 2, now.awake - askedAt.awake < ReviveRules.collision { return advance(now) }
+      let limit = rules.book.keeps(.atMostTwoRequests) ? 2 : 6
+      if requests < limit, now.awake - askedAt.awake < ReviveRules.collision { return advance(now) }
     case .appExited: launched = true
     }
     phase = .judging(Verdict(words: words, detail: error.sentence, error: error))
     return ask(.readLock, now)
   }
 
+  /// Right after a mount or a boot a service can be missing for some seconds.
+  ///
+  /// - Returns: nil when it is to be called missing.
+  private mutating func pauseForService(_ now: HostMoment) -> Duration? {
+    guard rules.hasImage, rules.book.keeps(.serviceIsAskedThrice) else { return nil }
+    if missingTimes == 0 { missingSince = askedAt.awake }
+    missingTimes += 1
+    let (times, span, pause) = ReviveRules.service
+    guard missingTimes < times, now.awake + pause - missingSince < span else { return nil }
+    // Nothing was sent, so it is no request.
+    requests -= 1
+    return pause
+  }
+
   // MARK: - The answer window
 
   /// - Parameter doubt: why it is not known whether the phone took the launch.
   mutating func openWindow(_ doubt: PhoneError?, _ now: HostMoment) -> ReviveCommand? {
-    let window = AnswerWindow(opened: now.awake, end: now.awake + rules.answerWithin, doubt: doubt)
+    let span = rules.book.keeps(.answersInTime) ? rules.answerWithin : rules.answerWithin * 3
+    let window = AnswerWindow(opened: now.awake, end: now.awake + span, doubt: doubt)
     phase = .waiting(window)
     return poll(window, now)
   }
@@ -112,11 +129,11 @@ extension ReviveProcedure {
   mutating func judge(_ verdict: Verdict, _ reading: LockReading, _ now: HostMoment) -> ReviveCommand? {
     let isRefusedAsLocked = verdict.words.kind == .locked
     switch reading.state {
-    case .locked:
+    case .locked where rules.book.keeps(.lockedHasOneName):
       let before =
         isRefusedAsLocked ? "\(verdict.detail): " : launched ? "a launch was sent, and the lock has overtaken it: " : ""
       return end(OutcomeWords(.locked, .passcode), before + reading.why, now)
-    case .unlocked:
+    case .unlocked, .locked:
       let detail = isRefusedAsLocked ? "\(verdict.detail), though its lock reads as unlocked" : verdict.detail
       return end(verdict.words, detail, now, error: verdict.error)
     case .unknown:

@@ -61,7 +61,12 @@ extension ReviveProcedure {
     case .absent:
       handsFreeAt = askedAt.elapsed
       return advance(now)
-    case .unknown(let detail): return leaveForHands(detail, now)
+    case .unknown(let detail):
+      guard rules.book.keeps(.unknownHandsAreHands) else {
+        handsFreeAt = askedAt.elapsed
+        return advance(now)
+      }
+      return leaveForHands(detail, now)
     case .unreachable(let error):
       switch error.place {
       case .ours: return give(up: error)
@@ -79,9 +84,11 @@ extension ReviveProcedure {
   mutating func lock(_ reading: LockReading, _ now: HostMoment) -> ReviveCommand? {
     if case .judging(let verdict) = phase { return judge(verdict, reading, now) }
     switch reading.state {
-    case .locked: return end(OutcomeWords(.locked, .passcode), reading.why, now)
-    case .unknown: return end(OutcomeWords(.leftAlone, .lockUnknown), reading.why, now)
-    case .unlocked:
+    case .locked where rules.book.keeps(.lockedIsLeftAlone):
+      return end(OutcomeWords(.locked, .passcode), reading.why, now)
+    case .unknown where rules.book.keeps(.unknownIsNotUnlocked):
+      return end(OutcomeWords(.leftAlone, .lockUnknown), reading.why, now)
+    case .unlocked, .locked, .unknown:
       unlockedAt = askedAt.elapsed
       return advance(now)
     }

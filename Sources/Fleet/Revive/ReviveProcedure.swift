@@ -25,6 +25,9 @@ public struct ReviveProcedure: Equatable, Sendable {
   var handsFreeAt: Duration?
   var readings = 0
   var requests = 0
+  /// How often a service was missing that should be there, and since when.
+  var missingTimes = 0
+  var missingSince = Duration.zero
   var launched = false
   var silentSince: Duration?
   var silence = Silence(kind: .noAnswer, detail: "not asked yet")
@@ -65,6 +68,27 @@ public struct ReviveProcedure: Equatable, Sendable {
 
   public mutating func begin(at now: HostMoment) -> ReviveCommand? {
     ask(.probe(within: rules.answerWithin), now)
+  }
+
+  /// Begins where a round has got to that found the door silent and a session that works.
+  ///
+  /// - Parameter since: from when on it has been silent.
+  public mutating func begin(
+    afterSilence kind: DoorSilence, detail: String, since: Duration, at now: HostMoment
+  ) -> ReviveCommand? {
+    hasSession = true
+    silentSince = since
+    silence = Silence(kind: kind, detail: detail)
+    return advance(now)
+  }
+
+  /// A launch request is out, or has been: what follows is its judgement.
+  var isCommitted: Bool {
+    if case .looking = phase {
+      if case .launch = pending { return true }
+      return false
+    }
+    return true
   }
 
   /// - Returns: what to do next; nil when it has ended, or still waits for the answer to what it asked before.
@@ -120,8 +144,10 @@ public struct ReviveProcedure: Equatable, Sendable {
   mutating func advance(_ now: HostMoment) -> ReviveCommand? {
     guard hasLease else { return ask(.takeLease, now) }
     guard hasSession else { return ask(.openSession, now) }
-    let handsAreOld = rules.asksHands && Self.isOld(handsFreeAt, ReviveRules.handsFreshness, now)
-    if handsAreOld || Self.isOld(unlockedAt, ReviveRules.lockFreshness, now) {
+    let asksHands = rules.asksHands && rules.book.keeps(.handsAreLeftAlone)
+    let handsAreOld = asksHands && Self.isOld(handsFreeAt, ReviveRules.handsFreshness, now)
+    let lockFreshness = rules.book.keeps(.lockReadingIsFresh) ? ReviveRules.lockFreshness : .seconds(86_400)
+    if handsAreOld || Self.isOld(unlockedAt, lockFreshness, now) {
       readings += 1
       guard readings <= ReviveRules.readings else {
         let detail = "its lock is read so slowly that it may be another by then"
@@ -132,14 +158,14 @@ public struct ReviveProcedure: Equatable, Sendable {
     switch rules.permit {
     case .granted: break
     case .paused: return end(OutcomeWords(.paused), "launches are paused", now)
-    case .spacing: return end(OutcomeWords(.silent, silence.kind.reason), silence.detail, now)
+    case .withheld: return end(OutcomeWords(.silent, silence.kind.reason), silence.detail, now)
     case .others: return openWindow(nil, now)
     }
-    guard hasProbedAgain else {
+    guard hasProbedAgain || !rules.book.keeps(.probeOnceMore) else {
       hasProbedAgain = true
       return ask(.probe(within: rules.answerWithin), now)
     }
-    guard hasStamp else { return ask(.storeStamp, now) }
+    guard hasStamp || !rules.book.keeps(.stampBeforeLaunch) else { return ask(.storeStamp, now) }
     requests += 1
     return ask(.launch(fresh: rules.fresh), now)
   }

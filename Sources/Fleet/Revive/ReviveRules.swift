@@ -5,8 +5,9 @@ public struct ReviveRules: Equatable, Sendable {
     case granted
     /// Somebody has paused launches.
     case paused
-    /// The last launch is less than a spacing ago.
-    case spacing
+    /// Nothing may be launched now, since the last launch is less than a spacing ago, or since it is only looked
+    /// whether something else stands in the way.
+    case withheld
     /// Single App Mode or MDM brings the app back: all there is to do is to wait for the door.
     case others
   }
@@ -22,6 +23,9 @@ public struct ReviveRules: Equatable, Sendable {
   public var answerWithin = Duration.seconds(10)
   /// Between the beginnings of two probes after a launch.
   public var pollEvery = Duration.seconds(1)
+  /// The phone's lookup shows a developer image: a launch that misses it has come too early for its service.
+  public var hasImage = false
+  public var book = RuleBook.whole
 
   public init() {}
 
@@ -43,4 +47,6 @@ public struct ReviveRules: Equatable, Sendable {
   static let readings = 6
   /// A refusal for no known reason that comes sooner is asked once more: another launch may have been in its way.
   static let collision = Duration.seconds(5)
+  /// How often, how long and in which steps a service is waited for that can be missing after a mount or a boot.
+  static let service = (times: 3, span: Duration.seconds(10), pause: Duration.seconds(3))
 }

@@ -44,24 +44,25 @@ public struct LaunchStamp: Equatable, Sendable {
 
 extension LaunchStamp {
   /// One line; times in nanoseconds, so that nothing is rounded away.
-  var line: String {
-    let json: JSON = [
-      "at": .string(WallClock.rfc3339(wall)), "boot": .string(boot), "boottime_ns": .integer(Self.nanoseconds(elapsed)),
-      "wall_ns": .integer(Self.nanoseconds(wall)),
+  var line: String { json.line + "\n" }
+
+  var json: JSON {
+    [
+      "at": .string(WallClock.rfc3339(wall)), "boot": .string(boot), "boottime_ns": .integer(elapsed.inNanoseconds),
+      "wall_ns": .integer(wall.inNanoseconds),
     ]
-    return json.line + "\n"
   }
 
   /// - Returns: nil for anything that `line` would not write.
   init?(line bytes: [UInt8]) {
-    guard let json = JSON(parsing: bytes), let boot = json["boot"]?.string,
-      let elapsed = json["boottime_ns"]?.int, let wall = json["wall_ns"]?.int
-    else { return nil }
-    self.init(wall: .nanoseconds(wall), boot: boot, elapsed: .nanoseconds(elapsed))
+    guard let json = JSON(parsing: bytes) else { return nil }
+    self.init(json)
   }
 
-  private static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  /// - Returns: nil for anything that `json` would not write.
+  init?(_ json: JSON) {
+    guard let boot = json["boot"]?.string, let elapsed = json["boottime_ns"]?.int, let wall = json["wall_ns"]?.int
+    else { return nil }
+    self.init(wall: .nanoseconds(wall), boot: boot, elapsed: .nanoseconds(elapsed))
   }
 }

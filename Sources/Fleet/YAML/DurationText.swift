@@ -23,6 +23,12 @@ extension Duration {
     self = .nanoseconds(nanoseconds)
   }
 
+  /// Whole nanoseconds; what is finer is cut off.
+  public var inNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+
   /// In seconds.
   public var inSeconds: Double {
     let (seconds, attoseconds) = components

@@ -118,7 +118,8 @@ struct ReviveRow: CustomTestStringConvertible, Sendable {
     ReviveRow("44: iOS 17.0 to 17.3", OutcomeWords(.launchRefused, .notOnThisIOS), requests: 1) {
       $0.launches = [FakeBody.refused(.notOnThisIOS)]
     },
-    ReviveRow("45: the spacing is not over", OutcomeWords(.silent, .refused), rules: { $0.permit = .spacing }) { _ in },
+    ReviveRow("45: the spacing is not over", OutcomeWords(.silent, .refused), rules: { $0.permit = .withheld }) { _ in
+    },
     ReviveRow("49: others launch, and do in time", OutcomeWords(.up), rules: { $0.permit = .others }) {
       $0.answersFrom = .seconds(5)
     },

@@ -24,7 +24,7 @@ private struct Chaos {
   init(seed: UInt64) {
     random = SeededRandom(seed: seed)
     var rules = ReviveRules()
-    let permits: [ReviveRules.Permit] = [.granted, .granted, .granted, .granted, .paused, .spacing, .others]
+    let permits: [ReviveRules.Permit] = [.granted, .granted, .granted, .granted, .paused, .withheld, .others]
     rules.permit = permits.randomElement(using: &random) ?? .granted
     rules.asksHands = Int.random(in: 0..<8, using: &random) > 0
     rules.holdsPhone = Int.random(in: 0..<8, using: &random) == 0

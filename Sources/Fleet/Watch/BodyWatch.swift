@@ -1,0 +1,275 @@
+import DeviceBridge
+import Wire
+
+/// The watch of one body, as a value: what happens goes in with its time, what to do comes out.
+///
+/// It goes round by round: who holds the phone, the door, the session, then, past the grace, hands and lock, and where
+/// nothing stands in the way a launch. What a launch needs and how it is judged is `ReviveProcedure`'s. The rules are
+/// docs/watch.md's; each is named where it is kept (`WatchRule`).
+///
+/// Whoever carries out the commands sends the answer of each as an event, and `.tick` when `wake` has come.
+public struct BodyWatch: Sendable {
+  public let udid: UDID
+  /// fleet.yaml's name.
+  public internal(set) var name: String?
+  public internal(set) var rules: WatchRules
+  /// The last row's words; nil before the first.
+  public internal(set) var outcome: OutcomeWords?
+  /// When they became so: the wall clock.
+  public internal(set) var since: Duration?
+  public internal(set) var memory: WatchMemory
+  public internal(set) var presence: Presence
+  /// Who else holds the phone.
+  public internal(set) var heldBy: Holder?
+  /// A trouble of the host in which nothing can be said of this body.
+  public internal(set) var isMuxLost = false
+  public internal(set) var isHubLost = false
+
+  /// The host's boot, for stamps.
+  let boot: String
+  var silence = SilenceClock()
+  var stage = Stage.idle
+  var pending: Pending?
+  /// The answer that is still open comes too late to be believed: the round begins anew after it.
+  var isDiscarding = false
+  /// When the next round begins.
+  var due: Duration
+  var roundBegan: Duration
+  var lastEnd = RoundEnd.other
+  var lastSeen: WatchTime
+  /// Since when nobody could look.
+  var unseenFrom: Duration?
+  /// Nobody could look because the phone was away, which for a flap changes nothing.
+  var isUnseenForAbsence = false
+  var doorSilence = DoorSilence.noAnswer
+  var doorDetail = ""
+  var sessionTrouble: SessionTrouble?
+  var lastLock: LockState?
+  var handsWereThere = false
+  var leaseTaken: Duration?
+  /// When facts were read last (CLOCK_BOOTTIME).
+  var factsRead: Duration?
+  /// Kept for a launch under way.
+  var facts = LaunchFacts()
+  var launchIsStamped = false
+  /// The memory before the launch under way.
+  var beforeLaunch = WatchMemory()
+  var stampedAwake: Duration?
+  var portShowsPhone: Bool?
+
+  var out: [BodyCommand] = []
+  var rows: [OutcomeReport] = []
+  var isMemoryNew = false
+
+  enum Stage: Equatable, Sendable {
+    /// Until the next round is due.
+    case idle
+    /// Who holds the phone?
+    case asking
+    case probing
+    case session
+    /// Hands and lock are looked at; nothing is launched.
+    case looking(ReviveProcedure)
+    /// Something withheld nothing: the way to a launch.
+    case leasing, facts, mounting
+    case launching(ReviveProcedure)
+    case lookingAtPort
+  }
+
+  struct Pending: Equatable, Sendable {
+    var command: BodyCommand
+    var asked: HostMoment
+    /// When it is answered at the latest.
+    var limit: Duration
+  }
+
+  struct SessionTrouble: Equatable, Sendable {
+    var since: Duration
+    /// It was untrusted or not unlocked since its boot: a fresh grace follows.
+    var isBarrier = false
+  }
+
+  /// How the last round ended.
+  enum RoundEnd: Equatable, Sendable {
+    case answered, held, absent, noSession, inGrace
+    /// Hands or the lock stand in the way, or a pause does.
+    case barred, paused
+    case withheld
+    case other
+  }
+
+  /// - Parameters:
+  ///   - past: what the record knows of the body.
+  ///   - boot: the kernel's name for this boot of the host's.
+  public init(
+    _ udid: UDID, name: String?, _ rules: WatchRules, past: BodyPast = BodyPast(), boot: String, at now: WatchTime
+  ) {
+    self.udid = udid
+    self.name = name
+    self.rules = rules
+    self.boot = boot
+    outcome = past.outcome
+    since = past.since
+    let present = LaunchStamp(wall: now.wall, boot: boot, elapsed: now.elapsed)
+    memory = past.memory.rebased(to: present, rules.book)
+    presence = Presence(from: now.awake, counts: past.outcome != .detached, rules.book)
+    if !rules.book.keeps(.restartIsNoChange) { outcome = nil }
+    due = now.awake
+    roundBegan = now.awake
+    lastSeen = now
+    learn(past.stamp?.rebased(to: present))
+    if memory != past.memory { isMemoryNew = true }
+  }
+
+  // MARK: - Events
+
+  public mutating func handle(_ event: BodyEvent, at now: WatchTime) -> [BodyCommand] {
+    noticeGap(now)
+    passTime(now)
+    take(event, now)
+    passTime(now)
+    beginRoundIfDue(now)
+    lastSeen = now
+    return flush()
+  }
+
+  private mutating func take(_ event: BodyEvent, _ now: WatchTime) {
+    switch event {
+    case .tick: break
+    case .attached(let device, let transport, let port):
+      let wasThere = presence.isThere
+      let isFlap = presence.attached(device, transport, port: port, at: now.awake)
+      if isFlap { flapped(now) }
+      // A look at once, unless it must first have been there for a while.
+      if !wasThere, presence.canBeAsked, stage == .idle { due = now.awake }
+    case .detached(let device):
+      presence.detached(device, at: now.awake)
+      if !presence.isThere { stopSeeing(now, forAbsence: true) }
+    case .lockChanged(let reading): lockChanged(reading, now)
+    case .paused(let pause):
+      memory.pause = pause
+      isMemoryNew = true
+      if pause == nil, !rules.book.keeps(.pauseKeepsGrace) { beginGraceAnew() }
+    case .host(let change): hostChanged(change, now)
+    case .hold, .step, .facts, .mounted, .port: answer(event, now)
+    }
+  }
+
+  /// The answer to what is open; anything else is nobody's.
+  private mutating func answer(_ event: BodyEvent, _ now: WatchTime) {
+    guard let open = pending, event.answers(open.command) else { return }
+    pending = nil
+    switch event {
+    case .hold(let look): held(look, now)
+    case .step(let event): step(event, open, now)
+    case .facts(let facts): factsCame(facts, now)
+    case .mounted(let look): mounted(look, now)
+    case .port(let showsPhone):
+      portShowsPhone = showsPhone
+      judgeAbsent(now)
+    case .tick, .attached, .detached, .lockChanged, .paused, .host: break
+    }
+  }
+
+  private mutating func step(_ event: ReviveEvent, _ open: Pending, _ now: WatchTime) {
+    if isDiscarding, !isAnswer(event) {
+      discarded(event, now)
+      return
+    }
+    isDiscarding = false
+    switch (stage, event) {
+    case (.probing, .door(let look)): probed(look, open.asked.awake, now)
+    case (.session, .session(let error)): sessionCame(error, open.asked.awake, now)
+    case (.leasing, .lease(let look)): leased(look, now)
+    case (.looking(let procedure), _): go(on: procedure, event, now)
+    case (.launching(let procedure), _): go(on: procedure, event, now)
+    case (.idle, _), (.asking, _), (.probing, _), (.session, _), (.leasing, _), (.facts, _), (.mounting, _),
+      (.lookingAtPort, _):
+      endRound(.other, now)
+    }
+  }
+
+  private func isAnswer(_ event: ReviveEvent) -> Bool {
+    if case .door(.answered) = event { true } else { false }
+  }
+
+  private mutating func lockChanged(_ reading: LockReading, _ now: WatchTime) {
+    let wentUnlocked = noteLock(reading)
+    if reading.state == .locked { discardRun() }
+    if wentUnlocked, stage == .idle { due = now.awake }
+  }
+
+  private mutating func hostChanged(_ change: HostChange, _ now: WatchTime) {
+    switch change {
+    case .muxLost:
+      isMuxLost = true
+      stopSeeing(now, forAbsence: false)
+    case .muxBack:
+      isMuxLost = false
+      presence.relist(at: now.awake)
+      if rules.book.keeps(.graceAfterMux) { beginGraceAnew() }
+      if stage == .idle { due = now.awake }
+    case .hubLost:
+      isHubLost = true
+      stopSeeing(now, forAbsence: false)
+    case .hubBack:
+      isHubLost = false
+      presence.hubReturned(at: now.awake, counts: outcome != .detached)
+      if rules.book.keeps(.graceAfterReturn) { beginGraceAnew() }
+      if stage == .idle { due = now.awake }
+    }
+  }
+
+  // MARK: - Commands
+
+  mutating func ask(_ command: BodyCommand, within limit: Duration, _ now: WatchTime) {
+    pending = Pending(command: command, asked: now.host, limit: now.awake + limit)
+    out.append(command)
+  }
+
+  mutating func ask(_ step: ReviveCommand, _ now: WatchTime) {
+    let limit = limit(of: step, now)
+    ask(.step(step, within: limit), within: limit, now)
+  }
+
+  private mutating func flush() -> [BodyCommand] {
+    guard isMemoryNew || !rows.isEmpty else {
+      let commands = out
+      out.removeAll(keepingCapacity: true)
+      return commands
+    }
+    memory.revision += 1
+    var commands: [BodyCommand] = rows.map { .row($0, memory) }
+    if commands.isEmpty { commands = [.remember(memory)] }
+    commands += out
+    rows.removeAll()
+    out.removeAll(keepingCapacity: true)
+    isMemoryNew = false
+    return commands
+  }
+}
+
+/// What the record knows of a body when a watch begins.
+public struct BodyPast: Equatable, Sendable {
+  /// Its latest row's words.
+  public var outcome: OutcomeWords?
+  /// That row's time.
+  public var since: Duration?
+  public var memory: WatchMemory
+  /// The stamp as it is kept apart from the memory, where others see it.
+  public var stamp: LaunchStamp?
+
+  public init(
+    outcome: OutcomeWords? = nil, since: Duration? = nil, memory: WatchMemory = WatchMemory(),
+    stamp: LaunchStamp? = nil
+  ) {
+    self.outcome = outcome
+    self.since = since
+    self.memory = memory
+    self.stamp = stamp
+  }
+}
+
+extension OutcomeWords {
+  static let detached = OutcomeWords(.unreachable, .detached)
+}
