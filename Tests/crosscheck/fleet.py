@@ -14,17 +14,18 @@ import time
 class Fleet:
     """`fleetctl virtual` as a child process; ended, and its folder removed, on leaving the `with` block."""
 
-    def __init__(self, executable, *, ios, phones=None, tcp=False, time_scale=10):
+    def __init__(self, executable, *, ios, phones=None, tcp=False, time_scale=10, images=False):
         self.executable = os.path.abspath(executable)
         self.folder = tempfile.mkdtemp(prefix="fleetctl-crosscheck-")
         where = ["--listen", f"127.0.0.1:{free_port()}"] if tcp else ["--socket", f"{self.folder}/mux"]
         self.process = subprocess.Popen(
             [self.executable, "virtual", "--phones", str(phones or len(ios)), "--ios", ",".join(ios), "--control",
-             f"{self.folder}/control", "--time-scale", str(time_scale), *where],
+             f"{self.folder}/control", "--time-scale", str(time_scale), *where,
+             *(["--images", f"{self.folder}/images"] if images else [])],
             stdout=subprocess.PIPE, text=True)
         self.environment = dict(os.environ, HOME=self.folder, XDG_DATA_HOME=f"{self.folder}/data", NO_COLOR="1")
-        # Two lines say where the fleet listens; it answers once they are printed.
-        for _ in range(2):
+        # Lines say where the fleet listens and who signs; it answers once they are printed.
+        for _ in range(3 if images else 2):
             name, _, value = self.process.stdout.readline().strip().partition("=")
             if not value:
                 sys.exit(f"fleetctl virtual ended with {self.process.wait()} before it was ready")

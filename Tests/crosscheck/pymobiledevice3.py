@@ -14,7 +14,7 @@ import tempfile
 import venv
 
 from fleet import Checks, Fleet
-from pymobiledevice3_coredevice import coredevice
+from pymobiledevice3_coredevice import coredevice, personalised
 from pymobiledevice3_services import services
 
 # The release that the protocol notes were proved with.
@@ -30,7 +30,7 @@ def main(executable):
         client = install(folder)
         checks = Checks(RELEASE)
         for tcp in (False, True):
-            with Fleet(executable, ios=VERSIONS, tcp=tcp) as fleet:
+            with Fleet(executable, ios=VERSIONS, tcp=tcp, images=True) as fleet:
                 # It has no word for UNIX sockets: a bare path is one.
                 address = fleet.environment["USBMUXD_SOCKET_ADDRESS"].removeprefix("UNIX:")
                 environment = {"USBMUXD_SOCKET_ADDRESS": address, "PYTHONUNBUFFERED": "1"}
@@ -46,9 +46,12 @@ def main(executable):
                         services(fleet, checks, at, [client, "--no-color"], environment, phone)
                     for phone in (phones[2], phones[4]):
                         # Its commands that need a tunnel have no option for the phone.
-                        of = environment | {"PYMOBILEDEVICE3_UDID": phone["udid"]}
+                        # Its signing server's address is fixed; what answers there is the fleet's, as a proxy.
+                        of = environment | {"PYMOBILEDEVICE3_UDID": phone["udid"],
+                                            "http_proxy": fleet.environment["FLEETCTL_SIGNING"]}
                         run = lambda *words: fleet.run(client, "--no-color", *words, environment=of, timeout=60)
                         coredevice(fleet, checks, run, phone)
+                        personalised(fleet, checks, run, phone)
         checks.finish()
     finally:
         if not kept:

@@ -67,6 +67,24 @@ def coredevice(fleet, checks, at, phone):
     checks.equal(f"packets come one by one, iOS {ios}", {t["uneven_writes"] for t in closed}, {0})
 
 
+def personalised(fleet, checks, at, phone):
+    """Mounts the image that the fleet has written; `at` reaches the fleet's signing server as its proxy."""
+    ios = phone["ios"]
+    files = [f"{fleet.folder}/images/personalized/{name}" for name in
+             ("Image.dmg", "Image.trustcache", "BuildManifest.plist")]
+    at("mounter", "umount-personalized")
+    checks.equal(f"mounter umount-personalized, iOS {ios}", json.loads(at("mounter", "list")), [])
+    for known in (False, True):
+        at("mounter", "mount-personalized", *files)
+        entries = json.loads(at("mounter", "list"))
+        checks.equal(f"mounter mount-personalized, {'its own' if known else 'a new'} ticket, iOS {ios}",
+                     [e["MountPath"] for e in entries], ["/System/Developer"])
+        checks.equal(f"the ticket is the phone's own, iOS {ios}",
+                     mine(fleet, phone, "personalization-manifest-asked")[-1]["known"], known)
+        at("mounter", "umount-personalized")
+    fleet.act(phone["udid"], "mount")
+
+
 def failure(at, *words):
     """What a command says that must not succeed."""
     try:

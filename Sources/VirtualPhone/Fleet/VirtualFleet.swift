@@ -23,6 +23,8 @@ public final class VirtualFleet: Sendable {
     /// False: the phones know no host, and the mux holds no pair record.
     public var trusted = true
     public var manners = MuxManners.plain
+    /// Where a signing server for the phones' developer images listens; nil for none.
+    public var signing: SocketAddress?
 
     public init(address: SocketAddress) { self.address = address }
   }
@@ -31,6 +33,8 @@ public final class VirtualFleet: Sendable {
   public let address: SocketAddress
   public let phones: [VirtualPhone]
   public let journal: Journal
+  /// Signs for `LabImage` and its like.
+  public let signing: SigningServer?
   private let bus: MuxBus
   private let timers: PhoneTimers
   private let mux: MuxDaemon
@@ -48,6 +52,9 @@ public final class VirtualFleet: Sendable {
       do throws(StreamError) { return try Listener(.unix(path: path), mode: 0o600) } catch {
         throw .control(path: path, error)
       }
+    }
+    signing = try options.signing.map { address throws(VirtualFleetError) in
+      do throws(StreamError) { return try SigningServer(address) } catch { throw .signing(address, error) }
     }
     let clock = ScaledClock(scale: options.timeScale)
     let journal = Journal(clock: clock)
@@ -99,6 +106,7 @@ public final class VirtualFleet: Sendable {
     bus.end()
     for phone in phones { phone.end() }
     control?.stop(by: deadline)
+    signing?.stop()
     mux.stop(by: deadline)
   }
 

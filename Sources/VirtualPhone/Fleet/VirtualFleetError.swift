@@ -9,6 +9,8 @@ public enum VirtualFleetError: Error, Equatable, Sendable {
   case socket(SocketAddress, StreamError)
   /// The control socket could not be opened.
   case control(path: String, StreamError)
+  /// The signing server could not be opened.
+  case signing(SocketAddress, StreamError)
   /// OpenSSL made no keys; its own words.
   case keys(String)
 
@@ -29,6 +31,9 @@ public enum VirtualFleetError: Error, Equatable, Sendable {
     case .control(let path, let error):
       "The virtual phones cannot be told what to do at \(path): \(error.sentence). Something else may be using it. "
         + "Try another: fleetctl virtual --control PATH."
+    case .signing(let address, let error):
+      "Nobody can sign developer images at \(address): \(error.sentence). The address may be another machine's. "
+        + "Try again: fleetctl virtual --images FOLDER."
     case .keys(let text):
       "The virtual phones have no keys: \(text). OpenSSL may lack randomness or be damaged. "
         + "Try again: fleetctl virtual."

@@ -48,6 +48,32 @@ import Wire
     #expect(folder.names.isEmpty)
   }
 
+  @Test func `writes a developer image and signs for it`() async throws {
+    let folder = TestFolder()
+    let child = Fleetctl.start([
+      "virtual", "--phones", "1", "--socket", folder.file("mux"), "--control", folder.file("control"), "--images",
+      folder.file("images"),
+    ])
+    #expect(await child.prints { $0.lines.count == 3 })
+
+    #expect(child.output.lines[2].hasPrefix("FLEETCTL_SIGNING=http://127.0.0.1:"))
+    for name in ["Image.dmg", "Image.trustcache", "BuildManifest.plist"] {
+      var info = stat()
+      #expect(stat(folder.file("images/personalized/\(name)"), &info) == 0 && info.st_size > 0)
+      unlink(folder.file("images/personalized/\(name)"))
+    }
+    rmdir(folder.file("images/personalized"))
+    rmdir(folder.file("images"))
+    child.signal(SIGTERM)
+    #expect(await child.ending(within: .seconds(2)) == .exited(143))
+  }
+
+  @Test func `needs a folder that it may write an image to`() async throws {
+    let done = await Fleetctl.run(["virtual", "--phones", "1", "--images", "/dev/null"])
+
+    #expect(done.code == 3 && done.output.out.isEmpty && done.output.err.contains("--images FOLDER"))
+  }
+
   struct Wrong: CustomTestStringConvertible, Sendable {
     var arguments: [String]
     var part: String

@@ -13,11 +13,15 @@ enum VirtualCommand {
       .value("listen", "HOST:PORT", "listen on a loopback port instead; port 0 lets the system choose"),
       VirtualOptions.timeScale,
       .value("control", "PATH", "the socket for 'virtual do' and 'virtual journal' (else one in a private folder)"),
+      .value(
+        "images", "FOLDER", "write a developer image for phones from iOS 17 on to FOLDER/personalized, and sign for it"),
     ],
     notes: [
       "It prints the two variables that clients need, and stays until SIGINT or SIGTERM. Everything that looks for "
         + "phones through USBMUXD_SOCKET_ADDRESS then finds these: fleetctl, libimobiledevice's tools, others.",
       "fleetctl virtual do PHONE ACTION changes a running phone; fleetctl virtual journal shows what was done to them.",
+      "With --images a third line says where the image is signed for; in fleet.yaml: images: {folder: FOLDER, signing: "
+        + "http://…}.",
     ])
 
   static let command = Command(spec: spec) { context throws(Complaint) in try await run(context) }
@@ -39,6 +43,8 @@ enum VirtualCommand {
     var options = VirtualFleet.Options(address: named ?? .unix(path: folder?.file("usbmuxd") ?? ""))
     options.control = control ?? folder?.file("control")
     if let count { options.phones = count }
+    let images = try context.usage { () throws(UsageError) in try VirtualImages(invocation) }
+    if images != nil { options.signing = VirtualImages.signing }
     try context.usage { () throws(UsageError) in try VirtualOptions.read(invocation, into: &options) }
     if let folder {
       context.interruption.removeWhenLeaving([folder.file("usbmuxd"), folder.file("control"), folder.path])
@@ -47,12 +53,14 @@ enum VirtualCommand {
     let fleet: VirtualFleet
     do { fleet = try VirtualFleet(options) } catch { throw Complaint(.harness, error.sentence) }
     defer { fleet.stop() }
+    try images?.write()
     try announce(fleet, control: options.control ?? "", context)
     for await _ in signals { break }
     return context.interruption.exitCode ?? .done
   }
 
   private static func announce(_ fleet: VirtualFleet, control: String, _ context: Context) throws(Complaint) {
+    let signing = fleet.signing.map { "http://\($0.address)" }
     if context.wantsJSON {
       let phones = fleet.phones.enumerated().map { index, phone -> JSON in
         [
@@ -60,14 +68,15 @@ enum VirtualCommand {
           "udid": .string(phone.udid.description), "ios": .string(phone.preset.ios),
         ]
       }
-      try context.output.result([
+      var line: [String: JSON] = [
         "usbmuxd_socket_address": .string(fleet.address.description), "fleetctl_virtual": .string(control),
         "phones": .array(phones),
-      ])
+      ]
+      if let signing { line["signing"] = .string(signing) }
+      try context.output.result(.object(line))
     } else {
-      try context.output.results([
-        "USBMUXD_SOCKET_ADDRESS=\(fleet.address)", "FLEETCTL_VIRTUAL=\(control)",
-      ])
+      let lines = ["USBMUXD_SOCKET_ADDRESS=\(fleet.address)", "FLEETCTL_VIRTUAL=\(control)"]
+      try context.output.results(lines + (signing.map { ["FLEETCTL_SIGNING=\($0)"] } ?? []))
     }
     let count = fleet.phones.count
     context.output.say("fleetctl: \(count) virtual phone\(count == 1 ? " is" : "s are") up, until Ctrl-C or SIGTERM.")
