@@ -66,13 +66,17 @@ extension Bench {
   }
 
   @Test(arguments: ["17.6", "18.5"])
-  func `is not this one from iOS 17 on`(_ ios: String) async throws {
+  func `is no file for one version from iOS 17 on`(_ ios: String) async throws {
     let bench = try Bench(ios)
     let images = try ImageSet("16.4")
     let lane = try await bench.lane()
+    try bench.do("unmount")
 
-    #expect(try await lane.mount(from: images.folder, by: .patient) == .refused(.notOnThisIOS, detail: "iOS \(ios)"))
-    #expect(try await lane.developerImage(by: .patient).isPersonalized)
+    let file = ImageFiles(version: "16.4", image: "x", signature: "y")
+    #expect(try await lane.mount(file, by: .patient) == .refused(.notOnThisIOS, detail: "iOS \(ios)"))
+    #expect(
+      try await lane.mount(from: images.folder, by: .patient)
+        == .noImage(.noPersonalizedImage("\(images.folder.path)/personalized")))
     #expect(bench.uploads == 0)
   }
 

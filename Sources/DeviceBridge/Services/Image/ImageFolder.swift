@@ -1,11 +1,17 @@
 import Glibc
 import Transport
 
-/// The folder of developer images for iOS 16 and older: `VERSION/DeveloperDiskImage.dmg` with `.dmg.signature` beside it.
+/// The folder of developer images: `VERSION/DeveloperDiskImage.dmg` with `.dmg.signature` beside it for iOS 16 and older,
+/// and the unpacked image of iOS 17 and later under `personalized`.
 public struct ImageFolder: Equatable, Sendable {
   public let path: String
+  /// Where the image of iOS 17 and later is signed for a phone that has no ticket for it yet; nil stays offline.
+  public var signing: SigningService?
 
-  public init(path: String) { self.path = path }
+  public init(path: String, signing: SigningService? = nil) {
+    self.path = path
+    self.signing = signing
+  }
 
   /// The versions that have an image, oldest first.
   ///
@@ -53,7 +59,7 @@ public struct ImageFolder: Equatable, Sendable {
     return ImageFiles(version: version, image: image, signature: image + ".signature")
   }
 
-  private static func isFile(_ path: String) -> Bool {
+  static func isFile(_ path: String) -> Bool {
     var info = stat()
     return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
   }
@@ -79,6 +85,19 @@ public enum ImageFolderError: Error, Equatable, Sendable {
   case unreadable(String, code: Int32)
   case noMatch(wanted: String, present: [String], folder: String)
   case noSignature(String)
+  /// Nothing that can be read as an unpacked image of iOS 17 and later.
+  case noPersonalizedImage(String)
+  /// The image's manifest does not list the phone's board and chip.
+  case notForThisPhone(String, board: UInt64, chip: UInt64)
+  case missing(String)
+
+  /// Whether it is about the one image for all phones from iOS 17 on.
+  var isPersonalized: Bool {
+    switch self {
+    case .noPersonalizedImage, .notForThisPhone, .missing: true
+    case .unreadable, .noMatch, .noSignature: false
+    }
+  }
 
   /// What is missing, as a clause: the versions wanted and present are in it.
   public var clause: String {
@@ -88,6 +107,10 @@ public enum ImageFolderError: Error, Equatable, Sendable {
       "there is no image for iOS \(PhoneText.clean(wanted)) in \(folder); "
         + (present.isEmpty ? "it holds none" : "it holds \(present.joined(separator: ", "))")
     case .noSignature(let path): "the image's signature \(path) is missing"
+    case .noPersonalizedImage(let folder): "no BuildManifest.plist can be read in \(folder)"
+    case .notForThisPhone(let folder, let board, let chip):
+      "the image in \(folder) is not for this model (board \(board), chip 0x\(String(chip, radix: 16)))"
+    case .missing(let path): "the file \(path) is missing"
     }
   }
 }

@@ -38,6 +38,12 @@ public enum MountOutcome: Equatable, Sendable {
       """
     case .alreadyMounted:
       "A developer image is mounted on phone \(udid) already. Nothing was sent. See: fleetctl launch \(udid)"
+    case .noImage(let error) where error.isPersonalized:
+      """
+      No developer image could be mounted on phone \(udid): \(error.clause). \
+      From iOS 17 on it needs the unpacked image that lists its model, under personalized in the folder of images. \
+      Put it there, then: fleetctl mount \(udid)
+      """
     case .noImage(let error):
       """
       No developer image could be mounted on phone \(udid): \(error.clause). \
@@ -54,8 +60,10 @@ public enum MountOutcome: Equatable, Sendable {
 public enum MountRefusal: String, Sendable, CaseIterable {
   case locked
   case developerModeOff = "developer-mode-off"
-  /// iOS 17 and later take personalised images only, which this call does not make.
+  /// iOS 17 and later take the personalised image only, not a file for one version.
   case notOnThisIOS = "not-on-this-ios"
+  /// Nobody signed the image for this phone.
+  case notSigned = "not-signed"
   case refused
 
   fileprivate func advice(_ udid: UDID) -> String {
@@ -66,7 +74,13 @@ public enum MountRefusal: String, Sendable, CaseIterable {
       The switch is under Settings, Privacy & Security, Developer Mode. \
       Switch it on, then: fleetctl mount \(udid)
       """
-    case .notOnThisIOS: "From iOS 17 on an image is signed for one phone. See its state: fleetctl devices"
+    case .notOnThisIOS:
+      "From iOS 17 on one image serves all versions and is signed for each phone. Leave the file to it: fleetctl mount \(udid)"
+    case .notSigned:
+      """
+      Once for each phone and image a signing server must be reached; afterwards the phone has its ticket. \
+      See images: {signing: …} in fleet.yaml, then: fleetctl mount \(udid)
+      """
     case .refused: "The image may be for another iOS, or damaged. Get it anew, then: fleetctl mount \(udid)"
     }
   }

@@ -2,7 +2,7 @@ import Transport
 import Wire
 
 extension PhoneWork {
-  private static let mounter = "com.apple.mobile.mobile_image_mounter"
+  static let mounter = "com.apple.mobile.mobile_image_mounter"
   /// Where the phone keeps what it is sent until it is mounted; only the form matters.
   private static let staging = "/private/var/mobile/Media/PublicStaging/staging.dimage"
 
@@ -10,7 +10,7 @@ extension PhoneWork {
     let ios = try systemVersion()
     let channel = try open(Self.mounter)
     let isPersonalized = ios.major >= 17
-    let isMounted = try looksMounted(channel, isPersonalized ? "Personalized" : "Developer")
+    let isMounted = try isPersonalized ? isPersonalizedMounted(channel) : looksMounted(channel, "Developer")
     hangUp(channel)
     return DeveloperImage(ios: ios.text, isMounted: isMounted, isPersonalized: isPersonalized)
   }
@@ -19,19 +19,21 @@ extension PhoneWork {
     // Read anew each time: the phone may have been updated since.
     let ios = try systemVersion()
     if let outcome = try obstacle(ios) { return outcome }
+    if ios.major >= 17 { return try mountPersonalized(from: folder, report) }
     let image: ImageFiles
     do throws(ImageFolderError) { image = try folder.image(for: ios.text, near: near) } catch { return .noImage(error) }
     return try send(image, report)
   }
 
   func mount(_ image: ImageFiles, _ report: ProgressReport) throws(PhoneError) -> MountOutcome {
-    if let outcome = try obstacle(try systemVersion()) { return outcome }
+    let ios = try systemVersion()
+    if ios.major >= 17 { return .refused(.notOnThisIOS, detail: "iOS \(ios.text)") }
+    if let outcome = try obstacle(ios) { return outcome }
     return try send(image, report)
   }
 
   /// What makes an upload needless, found out before it.
   private func obstacle(_ ios: SystemVersion) throws(PhoneError) -> MountOutcome? {
-    if ios.major >= 17 { return .refused(.notOnThisIOS, detail: "iOS \(ios.text)") }
     if ios.major >= 16, try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") == .boolean(false) {
       return .refused(.developerModeOff, detail: "DeveloperModeStatus")
     }
@@ -49,33 +51,36 @@ extension PhoneWork {
       hangUp(channel)
       return .alreadyMounted
     }
+    let upload = ImageUpload(
+      file: file, type: "Developer", signature: signature, extras: ["ImagePath": .string(Self.staging)])
+    if let outcome = try deliver(upload, channel, report) { return outcome }
+    hangUp(channel)
+    return .mounted(version: image.version, isExact: image.isExact)
+  }
+
+  /// Sends an image and has it mounted.
+  ///
+  /// - Returns: nil once the phone has said that it is complete, else what it said instead.
+  func deliver(
+    _ upload: ImageUpload, _ channel: ServiceChannel, _ report: ProgressReport
+  ) throws(PhoneError) -> MountOutcome? {
     do throws(MounterRefusal) {
-      try upload(file, signature, channel, report)
-      try ask(
-        channel,
-        [
-          "Command": "MountImage", "ImageType": "Developer", "ImagePath": .string(Self.staging),
-          "ImageSignature": .data(signature),
-        ], for: "Complete")
+      try send(upload, channel, report)
+      try ask(channel, upload.mounting, for: "Complete")
+      return nil
     } catch {
       switch error {
       case .failed(let error): throw error
       case .said(let token, let detail): return Self.outcome(token, detail)
       }
     }
-    hangUp(channel)
-    return .mounted(version: image.version, isExact: image.isExact)
   }
 
-  private func upload(
-    _ file: LocalFile, _ signature: [UInt8], _ channel: ServiceChannel, _ report: ProgressReport
+  private func send(
+    _ upload: ImageUpload, _ channel: ServiceChannel, _ report: ProgressReport
   ) throws(MounterRefusal) {
-    try ask(
-      channel,
-      [
-        "Command": "ReceiveBytes", "ImageType": "Developer", "ImageSize": .integer(Int64(file.size)),
-        "ImageSignature": .data(signature),
-      ], for: "ReceiveBytesAck")
+    try ask(channel, upload.sending, for: "ReceiveBytesAck")
+    let file = upload.file
     do throws(PhoneError) {
       try file.forEachPart { part, sent throws(PhoneError) in
         try channel.send(part)
@@ -89,7 +94,7 @@ extension PhoneWork {
 
   // MARK: - The dialogue
 
-  private func looksMounted(_ channel: ServiceChannel, _ type: String) throws(PhoneError) -> Bool {
+  func looksMounted(_ channel: ServiceChannel, _ type: String) throws(PhoneError) -> Bool {
     try channel.send(["Command": "LookupImage", "ImageType": .string(type)])
     let reply = try channel.receivePlist()
     if let token = reply["Error"]?.string {
@@ -115,7 +120,7 @@ extension PhoneWork {
     throw .said(PhoneText.clean(token), PhoneText.clean(reply["DetailedError"]?.string ?? ""))
   }
 
-  private func hangUp(_ channel: ServiceChannel) {
+  func hangUp(_ channel: ServiceChannel) {
     // A farewell only: what was asked has been answered.
     try? channel.send(["Command": "Hangup"])
   }
@@ -136,6 +141,29 @@ extension PhoneWork {
       throw .badReply(udid, step: "reading its version", detail: "\"\(PhoneText.clean(text))\" is no version")
     }
     return version
+  }
+}
+
+/// An image on its way to a phone.
+struct ImageUpload {
+  let file: LocalFile
+  let type: String
+  let signature: [UInt8]
+  /// What only this type of image is mounted with.
+  let extras: [String: Plist]
+
+  var sending: Plist {
+    [
+      "Command": "ReceiveBytes", "ImageType": .string(type), "ImageSize": .integer(Int64(file.size)),
+      "ImageSignature": .data(signature),
+    ]
+  }
+
+  var mounting: Plist {
+    let own: [String: Plist] = [
+      "Command": "MountImage", "ImageType": .string(type), "ImageSignature": .data(signature),
+    ]
+    return .dictionary(own.merging(extras) { own, _ in own })
   }
 }
 
