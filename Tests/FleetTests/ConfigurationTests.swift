@@ -110,7 +110,9 @@ private func configuration(_ text: String, file: String = "/etc/fleetctl/fleet.y
     #expect(read.images.signing == .offline)
     #expect(read.images.mount == .auto)
     #expect(read.supervise.listen == nil)
-    #expect(try configuration("images: {signing: 'https://x/'}\n").images.signing == .address("https://x/"))
+    let own = try configuration("images: {signing: 'http://x:81/'}\n").images.signing
+    #expect(own == .address("http://x:81/") && own.service?.port == 81)
+    #expect(throws: Problems.self) { try configuration("images: {signing: 'https://x/'}\n") }
   }
 
   struct Refused: Sendable, CustomTestStringConvertible {

@@ -1,3 +1,4 @@
+import DeviceBridge
 import Wire
 
 /// fleet.yaml's nodes into `FleetConfiguration`.
@@ -122,7 +123,7 @@ struct ConfigurationReader {
       switch node.value {
       case .scalar("apple", _): .apple
       case .scalar("none", _): .offline
-      case .scalar, .sequence, .mapping: webAddress(node).map(ImageSigning.address)
+      case .scalar, .sequence, .mapping: signingServer(node).map(ImageSigning.address)
       }
     }
   }
@@ -199,6 +200,14 @@ extension ConfigurationReader {
       return text
     }
     reading.wrong(node, "'\(text)' is no address to listen at; one is written 127.0.0.1:8087")
+    return nil
+  }
+
+  /// The ticket that comes back is signed itself, so the way to it is plain HTTP.
+  private func signingServer(_ node: YAMLNode) -> String? {
+    guard let text = reading.text(node) else { return nil }
+    if SigningService(text) != nil { return text }
+    reading.wrong(node, "'\(text)' is no signing server; write apple, none, or its address, as http://HOST:PORT")
     return nil
   }
 

@@ -1,3 +1,5 @@
+import DeviceBridge
+
 /// Who brings the app to the front.
 public enum Launcher: String, Sendable, CaseIterable {
   /// fleetctl, by whichever way the phone's iOS offers.
@@ -47,6 +49,15 @@ public enum ImageSigning: Equatable, Sendable {
   /// Stays off the network.
   case offline
   case address(String)
+
+  /// Whom to ask; nil for nobody.
+  public var service: SigningService? {
+    switch self {
+    case .apple: .apple
+    case .offline: nil
+    case .address(let text): SigningService(text)
+    }
+  }
 }
 
 /// Whether a missing developer image is mounted without being asked.

@@ -3,7 +3,7 @@ import Fleet
 import Transport
 import Wire
 
-/// `fleetctl mount`: the developer image that iOS 16 and older launch apps through.
+/// `fleetctl mount`: the developer image that apps are launched through.
 enum MountCommand {
   /// An image has some ten megabytes, and old phones are slow to check it.
   private static let limit = Duration.seconds(120)
@@ -17,11 +17,12 @@ enum MountCommand {
     ],
     notes: [
       "Images are looked for as VERSION/DeveloperDiskImage.dmg in images: {folder: …} of fleet.yaml, with .dmg.signature "
-        + "beside each. Only the phone's own word that it is complete counts as mounted.",
+        + "beside each; the unpacked image of iOS 17 and later under personalized. That one is signed for each phone once, "
+        + "by the server that images: {signing: …} names. Only the phone's own word that it is complete counts as mounted.",
       "Exit codes: 0 mounted, also if it was before, 1 locked, no image, or refused by the phone, 3 the phone cannot be "
         + "reached or does not trust this host.",
       "--json: one object with body, udid, ios, mounted, outcome (mounted, already-mounted, no-image, or the refusal: "
-        + "locked, developer-mode-off, not-on-this-ios, refused; null where the phone could not be asked), image (its "
+        + "locked, developer-mode-off, not-on-this-ios, not-signed, refused; null where the phone could not be asked), image (its "
         + "version, or the path that was given), exact, error.",
     ])
 
@@ -109,12 +110,11 @@ enum ImageChoice: Sendable {
       return
     }
     let near = context.invocation.has("near")
-    if let path = bench.configuration.images.folder {
-      self = .folder(ImageFolder(path: path), near: near)
-      return
-    }
+    let images = bench.configuration.images
     do {
-      self = .folder(ImageFolder(path: try StateFolder.find(context.environment).path + "/images"), near: near)
+      let path =
+        if let folder = images.folder { folder } else { try StateFolder.find(context.environment).path + "/images" }
+      self = .folder(ImageFolder(path: path, signing: images.signing.service), near: near)
     } catch {
       throw Complaint(.harness, error.sentence)
     }
