@@ -95,6 +95,9 @@ public struct LaunchRequest: Equatable, Sendable {
   public var fresh: Bool
   /// The lock is read right before the start, and nothing is started unless it says unlocked.
   public var unlockedOnly = false
+  /// What the app's door answers once the app is up: its answer shows that the app lives, before its first second is
+  /// over. The deadline in it does not count.
+  public var door: DoorRequest?
   public init(
     bundle: String, arguments: [String] = [], environment: [(name: String, value: String)] = [],
     fresh: Bool = false

@@ -14,7 +14,7 @@ public protocol PhoneLink: Sendable {
   func app(_ bundle: String, by deadline: Deadline) async throws(PhoneError) -> InstalledApp?
   /// Whether a process of that executable's name exists.
   func isRunning(executable: String, by deadline: Deadline) async throws(PhoneError) -> Bool
-  /// Brings the app to the front. Returning means accepted: the process has lived one second.
+  /// Brings the app to the front. Returning means accepted: the process has lived one second, or its door has answered.
   func launch(_ request: LaunchRequest, by deadline: Deadline) async throws(PhoneError)
   /// A connection to a port on the phone.
   func connect(port: UInt16, by deadline: Deadline) async throws(PhoneError) -> any ByteStream

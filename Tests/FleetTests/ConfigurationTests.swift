@@ -1,3 +1,4 @@
+import DeviceBridge
 import Fleet
 import Testing
 import Wire

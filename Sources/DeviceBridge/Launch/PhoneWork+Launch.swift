@@ -71,7 +71,7 @@ extension PhoneWork {
         let guess = lock == .unlocked ? "" : "; the phone may be locked"
         throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(PhoneError.seconds(limit)): \(step)\(guess)")
       }
-      try expectLife(of: app.executable, besides: before)
+      try expectLife(of: app.executable, besides: before, request)
       return true
     } catch {
       guard retries, Self.mayBeCollision(error), context.ended == nil else { throw error }
@@ -117,10 +117,11 @@ extension PhoneWork {
     throw .launchRefused(udid, RefusalText.meaning(text), detail: PhoneText.clean(text))
   }
 
-  /// A launch counts when its process has lived for a second.
-  private func expectLife(of executable: String, besides before: [Int]) throws(PhoneError) {
-    context.pause(.seconds(1))
-    if let ended = context.ended(at: "watching the app start") { throw ended }
+  /// A launch counts when its process has lived for a second, or its door has answered.
+  private func expectLife(
+    of executable: String, besides before: [Int], _ request: LaunchRequest
+  ) throws(PhoneError) {
+    if try firstSecond(of: request, "watching the app start") == .answered { return }
     if try processes(of: executable).contains(where: { !before.contains($0) }) { return }
     throw .launchRefused(udid, .appExited, detail: "gone within a second")
   }

@@ -21,11 +21,11 @@ public struct ErrorChain: Equatable, Sendable {
     self.underlying = underlying
   }
 
-  /// The phone's own words, the outermost error first.
+  /// The phone's own words, the innermost error first: it says the most, and long texts are cut at their end.
   public var words: String {
     let words = [description, failureReason].compactMap { $0 }.filter { !$0.isEmpty }
     let own = ["\(domain) \(code)\(codeName.map { " \($0)" } ?? "")"] + words
-    return ([own.joined(separator: ": ")] + underlying.map(\.words)).joined(separator: " \u{2190} ")
+    return (underlying.map(\.words) + [own.joined(separator: ": ")]).joined(separator: "; ")
   }
 }
 

@@ -17,9 +17,9 @@ enum LaunchCommand {
       .wait("wait so long for the phone to be attached and unlocked"),
     ],
     notes: [
-      "Accepted means that the process has lived for one second. Exit codes: 0 accepted, 1 refused, or ended sooner, "
-        + "3 the phone cannot be reached or does not trust this host. With launcher: none in fleet.yaml nothing is "
-        + "launched: accepted means then that the door answers.",
+      "Accepted means that the process has lived for one second, or that the app's door has answered. Exit codes: "
+        + "0 accepted, 1 refused, or ended sooner, 3 the phone cannot be reached or does not trust this host. With "
+        + "launcher: none in fleet.yaml nothing is launched: accepted means then that the door answers.",
       "--json: one object with body, udid, accepted, outcome, reason, detail; the last three null when accepted.",
     ])
 
@@ -52,6 +52,10 @@ enum LaunchCommand {
       let lane = try body.lane(bench.mux)
       defer { lane.close() }
       if body.app.launcher == .others { return await awaitDoor(of: body, over: lane) }
+      var request = request
+      let call = body.door.call(.hello)
+      request.door = DoorRequest(
+        port: body.door.port, method: call.line.method, target: call.line.target, deadline: .after(limit))
       try await lane.launch(request, by: .after(limit))
       return nil
     } catch {

@@ -61,11 +61,11 @@ enum ErrorSamples {
     #expect(chain.deepestKnown == .launchFailed)
   }
 
-  @Test func `tells the phone's words, the outermost first`() {
+  @Test func `tells the phone's words, the innermost first`() {
     let words = ErrorSamples.locked.words
 
-    #expect(words.hasPrefix("com.apple.dt.CoreDeviceError 10002: The application failed to launch."))
-    #expect(words.contains("FBSOpenApplicationErrorDomain 7 Locked: Unable to launch"))
+    #expect(words.hasPrefix("FBSOpenApplicationErrorDomain 7 Locked: Unable to launch"))
+    #expect(words.hasSuffix("com.apple.dt.CoreDeviceError 10002: The application failed to launch."))
   }
 
   @Test func `without a domain or a code is none`() {

@@ -5,6 +5,9 @@ import Wire
 ///
 /// Used on the lane's thread; while it is there the tunnel does not count as idle.
 final class CoreDeviceClient {
+  /// How long an answer may take; nil: until the call's deadline.
+  var patience: Duration?
+
   private let work: PhoneWork
   private let tunnel: PhoneTunnel
   private let connection: RemoteXPCConnection
@@ -15,11 +18,12 @@ final class CoreDeviceClient {
     self.tunnel = tunnel
     self.connection = connection
     self.service = service
+    work.shelf.use()
   }
 
   deinit {
     connection.close()
-    work.shelf.rest()
+    work.shelf.leave()
   }
 
   func offers(_ feature: CoreDeviceFeature) -> Bool { service.offers(feature) }
@@ -84,7 +88,7 @@ final class CoreDeviceClient {
   private func waiting<T>(
     _ step: String, _ body: (Deadline) throws(RemoteXPCError) -> T
   ) throws(PhoneError) -> T {
-    let deadline = work.context.deadline
+    let deadline = min(work.context.deadline, patience.map { .after($0) } ?? .never)
     return try work.context.holding({ [connection] in connection.close() }) { () throws(PhoneError) in
       do throws(RemoteXPCError) { return try body(deadline) } catch {
         throw work.context.ended(at: step) ?? work.meaning(of: .connection(error), tunnel, step)

@@ -11,8 +11,8 @@ enum CoreDeviceOpening {
 }
 
 extension PhoneWork {
-  /// How long a tunnel that was kept may take to show that it lives.
-  private static let probeTime = Duration.seconds(3)
+  /// How long a tunnel that was kept may take to show that it lives, and a question may that has other answers.
+  static let probeTime = Duration.seconds(3)
 
   /// A connection to one of the services in the phone's tunnel: the tunnel that is kept, or a new one.
   ///
@@ -22,8 +22,8 @@ extension PhoneWork {
       defer { shelf.rest() }
       let soon = min(context.deadline, .after(Self.probeTime))
       do throws(PhoneError) {
-        // An image may have been mounted since the list was read.
-        if kept.service(service) == nil { try readServices(kept, by: soon) }
+        // An image may have been mounted since the list was read, where none was then.
+        if kept.service(service) == nil, kept.service(.apps) == nil { try readServices(kept, by: soon) }
         return try client(kept, service, step, by: soon).map { .client($0) } ?? .notListed
       } catch {
         shelf.drop()

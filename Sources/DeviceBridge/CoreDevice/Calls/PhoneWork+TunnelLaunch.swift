@@ -72,13 +72,19 @@ extension PhoneWork {
     }
   }
 
-  /// A launch counts when its process has lived for a second.
+  /// A launch counts when its process has lived for a second, or its door has answered.
   private func expectLife(of process: Int, _ request: LaunchRequest) throws(PhoneError) {
     let step = "watching \(request.bundle) start"
-    context.pause(.seconds(1))
-    if let ended = context.ended(at: step) { throw ended }
-    if try tokens(step).contains(where: { $0.pid == process }) { return }
-    throw .launchRefused(udid, .appExited, detail: "gone within a second")
+    if try firstSecond(of: request, step) == .answered { return }
+    guard let client = try client(of: .apps, step) else { throw .lost(udid, step: step) }
+    client.patience = Self.probeTime
+    let isThere: Bool
+    do throws(PhoneError) { isThere = try tokens(client, step).contains { $0.pid == process } } catch {
+      if let ended = context.ended(at: step) { throw ended }
+      // The list that every phone has, outside of the tunnel.
+      isThere = try processes().keys.contains(process)
+    }
+    if !isThere { throw .launchRefused(udid, .appExited, detail: "gone within a second") }
   }
 
   // MARK: - The lock
@@ -92,9 +98,10 @@ extension PhoneWork {
   /// - Returns: nil where the phone does not tell the lock in its tunnel.
   func lockInTunnel() throws(PhoneError) -> LockReading? {
     let step = "reading its lock"
-    guard case .client(let client) = try opening(of: .deviceInfo, step), client.offers(.lockState),
-      case .output(let output) = try client.call(.lockState, step)
-    else { return nil }
+    guard case .client(let client) = try opening(of: .deviceInfo, step), client.offers(.lockState) else { return nil }
+    // There are other ways to know it.
+    client.patience = Self.probeTime
+    guard case .output(let output) = try client.call(.lockState, step) else { return nil }
     let state = try client.read(step) { () throws(ShapeError) in try LockStateOutput(output) }
     if !state.unlockedSinceBoot { return LockReading(state: .locked, why: "not unlocked since it was switched on") }
     return state.passcodeRequired

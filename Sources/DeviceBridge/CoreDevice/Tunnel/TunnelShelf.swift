@@ -7,6 +7,7 @@ final class TunnelShelf {
   private let idle: Duration
   private var tunnel: PhoneTunnel?
   private var ticket: Keeper.Ticket?
+  private var users = 0
 
   /// - Parameter idle: how long an unused tunnel stays open.
   init(idle: Duration) { self.idle = idle }
@@ -28,10 +29,21 @@ final class TunnelShelf {
     self.tunnel = tunnel
   }
 
-  /// Nobody needs it for now.
+  /// From now until as many times `leave`, the tunnel is not idle.
+  func use() {
+    release()
+    users += 1
+  }
+
+  func leave() {
+    users -= 1
+    rest()
+  }
+
+  /// Whoever has taken it is done with it.
   func rest() {
     release()
-    guard let tunnel else { return }
+    guard let tunnel, users == 0 else { return }
     ticket = Keeper.shared.watch(.after(idle)) { tunnel.stop() }
   }
 
