@@ -132,9 +132,29 @@ void ctunnel_interface_free(ctunnel_interface *interface) {
   free(interface);
 }
 
+/* The stack's list of interfaces, while it is shown only the one whose packets are being taken in. */
+static struct netif *all_interfaces, *behind;
+
+/* A reset for a port on which nobody listens belongs to no connection and is routed by address alone. Where both ends of
+   a tunnel are in one process, lwIP would find the other end's interface, take the packet for one to itself, and deliver
+   it later, when that interface may be gone. With one interface in its list there is one way. */
+static void show_only(ctunnel_interface *interface) {
+  all_interfaces = netif_list;
+  behind = interface->netif.next;
+  interface->netif.next = NULL;
+  netif_list = &interface->netif;
+}
+
+static void show_all(ctunnel_interface *interface) {
+  interface->netif.next = behind;
+  netif_list = all_interfaces;
+}
+
 void ctunnel_interface_begin(ctunnel_interface *interface) {
   LOCK_TCPIP_CORE();
   receiving = interface;
+  /* A closed one is in no list any more. */
+  if (!interface->is_closed) show_only(interface);
 }
 
 static bool is_ours(const ctunnel_interface *interface, const uint8_t *bytes, size_t count) {
@@ -170,6 +190,7 @@ void ctunnel_interface_end(ctunnel_interface *interface) {
     connection->is_touched = false;
     connection_settle(connection);
   }
+  if (!interface->is_closed) show_all(interface);
   receiving = NULL;
   UNLOCK_TCPIP_CORE();
 }

@@ -77,6 +77,44 @@ import Wire
   }
 }
 
+@Suite struct `both ends of a tunnel in one process` {
+  @Test func `refuse by the wire, also where the asking end is the newer one, and may go at once`() throws {
+    let phone = try #require(IPv6Address("fd01::1"))
+    let host = try #require(IPv6Address("fd01::2"))
+    for _ in 0..<200 {
+      let answers = Guarded<[[UInt8]]>([])
+      let far = try TunnelInterface(address: phone, peer: host, mtu: 1500) { packet in
+        answers.with { $0.append(Array(packet)) }
+        return true
+      }
+      let near = try TunnelInterface(address: host, peer: phone, mtu: 1500) { _ in true }
+      let header = IPv6Header(source: host, destination: phone, payloadSize: 20).bytes
+      // A SYN from port 1000 to port 7, with its checksum.
+      let segment: [UInt8] = [3, 0xE8, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 0xFF, 0xFF, 0, 0, 0, 0]
+
+      far.receive(header + Self.summed(segment, header))
+      near.close()
+      far.close()
+
+      // The flags of a reset that answers.
+      let answer = try #require(answers.with { $0 }.first)
+      #expect(answer.count == 60 && answer[53] == 0x14)
+    }
+  }
+
+  private static func summed(_ segment: [UInt8], _ header: [UInt8]) -> [UInt8] {
+    let pseudo = header[8..<40] + [0, 0, 0, UInt8(segment.count), 0, 0, 0, 6] + segment
+    var sum = stride(from: pseudo.startIndex, to: pseudo.endIndex, by: 2).reduce(UInt32(0)) {
+      $0 + UInt32(pseudo[$1]) << 8 + UInt32(pseudo[$1 + 1])
+    }
+    while sum > 0xFFFF { sum = sum >> 16 + sum & 0xFFFF }
+    var segment = segment
+    segment[16] = UInt8(~sum >> 8 & 0xFF)
+    segment[17] = UInt8(~sum & 0xFF)
+    return segment
+  }
+}
+
 @Suite struct `many tunnels at once` {
   @Test func `open, connect and carry, 64 of them`() throws {
     let tunnels = try (0..<64).map { try PumpedTunnel(host: "fd00:\($0)::2", phone: "fd00:\($0)::1") }
