@@ -110,3 +110,107 @@ import Wire
     #expect(phone.app.model.with { $0.door.broken.isEmpty && $0.launchFaults.isEmpty })
   }
 }
+
+@Suite struct `an app broken in one way more` {
+  private func broken(_ what: String, token: String? = nil) throws -> TestPhone {
+    let phone = try TestPhone()
+    if let token { try phone.perform("token", ["value": token]) }
+    try phone.perform("break", ["what": what])
+    return phone
+  }
+
+  @Test func `no-503: any camera takes a picture`() throws {
+    let phone = try broken("no-503")
+    let door = try phone.door()
+    try door.send("POST /photo?camera=side")
+    #expect(phone.clock.awaitSleeper(until: .milliseconds(600)))
+    phone.clock.advance(by: .milliseconds(600))
+
+    #expect(try door.response().status == 200)
+  }
+
+  @Test func `no-504: a stuck camera is waited for without end`() throws {
+    let phone = try broken("no-504")
+    try phone.perform("stick-camera")
+    let door = try phone.door()
+    try door.send("POST /photo?camera=front")
+    #expect(phone.clock.awaitSleeper(until: .milliseconds(600)))
+    phone.clock.advance(by: .milliseconds(600))
+
+    #expect(phone.clock.awaitSleeper(until: .seconds(86_400)))
+    #expect(phone.capturing == "front")
+    try phone.perform("release-camera")
+    #expect(try door.response().status == 503)
+  }
+
+  @Test func `no-401: a request without the token is answered`() throws {
+    let phone = try broken("no-401", token: "secret")
+
+    #expect(try phone.ask("GET /hello").status == 200)
+  }
+
+  @Test func `no-band: nothing shows that the camera is on`() throws {
+    let phone = try broken("no-band")
+    let door = try phone.door()
+    try door.send("POST /clip?camera=back&seconds=1")
+    #expect(phone.clock.awaitSleeper(until: .milliseconds(1800)))
+
+    #expect(phone.capturing == "back")
+    #expect(phone.app.band == nil)
+    phone.clock.advance(by: .milliseconds(1800))
+    #expect(try door.response().status == 200)
+  }
+
+  @Test func `refusal-drops-band: a refused capture takes the band away`() throws {
+    let phone = try broken("refusal-drops-band")
+    try phone.perform("hold-camera")
+    #expect(phone.app.band != nil)
+
+    #expect(try phone.ask("POST /photo?camera=front").status == 423)
+    #expect(phone.app.band == nil)
+    #expect(phone.capturing == "back")
+  }
+
+  @Test func `no-door-at-start: a new process has no door, the old one keeps its own`() throws {
+    let phone = try broken("no-door-at-start")
+    #expect(try phone.ask("GET /hello").status == 200)
+
+    try phone.perform("launch-app", ["fresh": "yes"])
+
+    #expect(phone.app.model.with { !$0.listener.isOpen })
+  }
+
+  @Test func `deaf-after-stop: what was stopped and goes on answers nobody`() throws {
+    let phone = try broken("deaf-after-stop")
+    #expect(try phone.ask("GET /hello").status == 200)
+    try phone.perform("suspend")
+    try phone.perform("resume")
+
+    let door = try phone.door()
+    try door.send("GET /hello")
+    try phone.perform("kill-app")
+
+    #expect((try? door.response()) == nil)
+  }
+
+  @Test func `a build carries a key that it should not`() throws {
+    let phone = try TestPhone()
+    try phone.perform("install-app", ["carries": "UIBackgroundModes"])
+
+    #expect(phone.app.installed("com.example.kiosk")?.attributes["UIBackgroundModes"] != nil)
+  }
+
+  @Test func `a start removes the clips that an earlier one left`() throws {
+    let phone = try TestPhone()
+    let door = try phone.door()
+    try door.send("POST /clip?camera=back&seconds=3")
+    #expect(phone.clock.awaitSleeper(until: .milliseconds(3800)))
+    try phone.perform("kill-app")
+    _ = try door.rest()
+    #expect(phone.app.files.count == 1)
+
+    try phone.perform("launch-app")
+
+    #expect(phone.app.files.isEmpty)
+  }
+}

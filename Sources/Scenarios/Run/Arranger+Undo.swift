@@ -49,8 +49,11 @@ extension Arranger {
       switch await scene.use(means) {
       case .claimed:
         let reading = await readBack(arrangement.back, within: means == .patience ? Self.patience : Self.readBackLimit)
-        if reading.holds { return nil }
-        if case .untold = reading { return nil }
+        switch reading {
+        // An app that was brought in front and keeps its door shut is for `recovers` to find.
+        case .holds, .untold, .mute: return nil
+        case .denied, .unreadable, .unreachable: break
+        }
         isAway = isAway || reading.mayChange
         problems.append("\(means.text) is done, but \(reading.text)")
       case .lost(let sentence):
@@ -68,7 +71,7 @@ extension StateReading {
   fileprivate var mayChange: Bool {
     switch self {
     case .unreachable, .unreadable: true
-    case .holds, .denied, .untold: false
+    case .holds, .denied, .mute, .untold: false
     }
   }
 }

@@ -24,7 +24,7 @@ final class Arranger: Sendable {
       if !asNeed, let trouble = await announce(state, before) { return .broken(trouble) }
       return .held(came: text)
     case .unreachable(let sentence): return .broken(sentence)
-    case .denied, .unreadable, .untold: break
+    case .denied, .unreadable, .mute, .untold: break
     }
     if Task.isCancelled { return .stopped }
     if let sentence = lacking(state) { return .noMeans("\(before.text); \(sentence)") }
@@ -79,7 +79,7 @@ extension Arranger {
     switch before {
     case .holds: foundLocked = state == .locked && isFirstOfLock
     case .denied: foundLocked = state == .unlocked && isFirstOfLock
-    case .unreadable, .unreachable, .untold: foundLocked = false
+    case .unreadable, .unreachable, .mute, .untold: foundLocked = false
     }
     let named = scene.body.arrange[.locked]
     let locksAgain = foundLocked && (named?.command != nil || named?.request != nil)
@@ -102,9 +102,10 @@ extension Arranger {
         switch reading {
         case .holds(let text): return .held(came: "\(text), by \(means.text)")
         case .untold(let text): return .held(came: "by \(means.text); \(text)")
-        case .denied(let text) where means == .patience: refusals.append("nothing came of waiting: \(text)")
+        case .denied(let text) where means == .patience, .mute(let text) where means == .patience:
+          refusals.append("nothing came of waiting: \(text)")
         // Whoever claims what the phone denies is not believed, and neither is what would follow.
-        case .denied, .unreadable, .unreachable:
+        case .denied, .unreadable, .mute, .unreachable:
           return .broken("\(means.text) is done and should have made it \(state.rawValue), but \(reading.text)")
         }
       case .refused(let sentence): refusals.append(sentence)

@@ -29,7 +29,7 @@ extension Attempt {
         switch await scene.read(state) {
         case .holds: continue
         case .unreachable(let sentence): return .broken(sentence)
-        case .denied, .unreadable, .untold: break
+        case .denied, .unreadable, .mute, .untold: break
         }
       }
       return .noMeans(sentence)

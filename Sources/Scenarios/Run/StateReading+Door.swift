@@ -27,7 +27,7 @@ extension Scene {
   }
 
   /// An app whose door is silent is not seen in front; whether it is in the background, nobody can tell.
-  private func silent(_ wanted: Bool, _ text: String) -> StateReading { wanted ? .denied(text) : .unreadable(text) }
+  private func silent(_ wanted: Bool, _ text: String) -> StateReading { wanted ? .mute(text) : .unreadable(text) }
 
   /// A door that is silent in one way, of an app that runs.
   func readSilence(_ isIt: (DoorAnswer.Ending) -> String?) async -> StateReading {
@@ -81,19 +81,8 @@ extension Scene {
     }
   }
 
-  /// A door that asks for the token, and a token to give it.
-  func readToken() async -> StateReading {
-    guard token != nil else { return .denied("fleet.yaml names no token-file") }
-    var step = RequestStep(line: DoorSettings.usual[.hello] ?? RequestLine(method: "GET", target: "/hello"))
-    step.token = .none
-    switch await send(step)?.ending {
-    case .response(let message):
-      let text = "hello without a token answers \(message.status)"
-      return message.status == 401 ? .holds(text) : .denied(text)
-    case .refused: return .unreadable("the door's port is closed")
-    case .silent(_, let detail), .badReply(let detail): return .unreadable("the door gives no answer: \(detail)")
-    case .unreachable(let error): return .unreachable(error.sentence)
-    case nil: return .unreadable("the run was stopped")
-    }
+  /// A token that the app was given. Whether its door asks for it is for a scenario to say.
+  func readToken() -> StateReading {
+    token == nil ? .denied("fleet.yaml names no token-file") : .holds("fleet.yaml names a token-file")
   }
 }

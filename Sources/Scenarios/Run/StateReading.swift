@@ -10,6 +10,8 @@ enum StateReading: Equatable, Sendable {
   case denied(String)
   /// The phone is there and does not tell.
   case unreadable(String)
+  /// The app's door is silent, so that it is not seen in front: the phone may have done all it can.
+  case mute(String)
   /// No phone tells that: whoever brings it about has the last word.
   case untold(String)
   /// The phone or the mux could not be reached.
@@ -19,7 +21,9 @@ enum StateReading: Equatable, Sendable {
 
   var text: String {
     switch self {
-    case .holds(let text), .denied(let text), .unreadable(let text), .untold(let text), .unreachable(let text): text
+    case .holds(let text), .denied(let text), .unreadable(let text), .mute(let text), .untold(let text),
+      .unreachable(let text):
+      text
     }
   }
 }
@@ -51,7 +55,7 @@ extension Scene {
     case .appInstalled: await readInstalled()
     case .rebooted: await readRebooted()
     case .beforeFirstUnlock: await readBeforeFirstUnlock()
-    case .tokenConfigured: await readToken()
+    case .tokenConfigured: readToken()
     }
   }
 

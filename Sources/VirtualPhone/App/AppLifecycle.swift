@@ -53,6 +53,8 @@ extension KioskApp {
       if inFront { model.front = bundle }
       surroundings.note("app-started", ["bundle": .string(bundle), "pid": .integer(Int64(process.pid))])
       if bundle == settings.bundle {
+        // A start finds what an earlier one left, and removes it.
+        if !model.door.broken.contains(.keepsFiles) { removeClips(in: model) }
         model.listener = ListenerState(checksBegan: surroundings.clock.now)
         model.wasAway = !inFront
         if !locked, inFront { comeForward(&model) }

@@ -19,6 +19,7 @@ extension KioskApp {
 
   func openListener(_ model: inout AppModel, because reason: String) {
     guard let process = model.processes[settings.bundle], !model.listener.isOpen else { return }
+    if !model.listener.hasOpened, model.door.broken.contains(.noDoorAtStart) { return }
     if model.listener.hasOpened { surroundings.note("door-reopened", ["because": .string(reason)]) }
     timers.cancel(model.listener.rescue)
     model.listener.rescue = nil

@@ -76,4 +76,18 @@ enum Breakage: String, CaseIterable, Sendable {
   case bandStays = "band-stays"
   /// `active` is always true.
   case alwaysActive = "always-active"
+  /// Any name is taken for a camera's.
+  case anyCamera = "no-503"
+  /// It waits for its camera for ever, and never gives up by itself.
+  case noOwnClock = "no-504"
+  /// The bearer token is asked for and not looked at.
+  case opensWithoutToken = "no-401"
+  /// The red band is never up.
+  case noBand = "no-band"
+  /// A capture that is refused takes away the band of the one that runs.
+  case refusalDropsBand = "refusal-drops-band"
+  /// What starts anew does not open its door.
+  case noDoorAtStart = "no-door-at-start"
+  /// A process that was stopped and goes on answers nobody any more.
+  case deafAfterStop = "deaf-after-stop"
 }

@@ -40,6 +40,7 @@ final class AppProcess: Sendable {
 
   fileprivate struct Life {
     var stops: Set<Stop> = []
+    var wasStopped = false
     var end: End?
     var sleepers: [ObjectIdentifier: WakeUp] = [:]
     var connections: [ObjectIdentifier: Socket] = [:]
@@ -64,7 +65,15 @@ final class AppProcess: Sendable {
   var end: End? { life.with { $0.end } }
   var isStopped: Bool { life.with { !$0.stops.isEmpty } }
 
-  func stop(_ reason: Stop) { life.with { _ = $0.stops.insert(reason) } }
+  /// Whether somebody has ever stopped it, other than iOS and before it began.
+  var wasStopped: Bool { life.with { $0.wasStopped } }
+
+  func stop(_ reason: Stop) {
+    life.with { life in
+      life.stops.insert(reason)
+      if reason != .system { life.wasStopped = true }
+    }
+  }
 
   func go(on reasons: Set<Stop>) {
     life.with {

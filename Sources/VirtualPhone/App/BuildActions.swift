@@ -7,18 +7,21 @@ enum BuildActions {
     AppActions.action(
       "install-app",
       "a build of the app is installed: version=3.2.0 build=412; a running one is ended; signing=development|store (a "
-        + "store's build shows no container and takes no debugger), sharing=yes|no (its documents can be seen)",
-      ["version", "build", "signing", "sharing"]
+        + "store's build shows no container and takes no debugger), sharing=yes|no (its documents can be seen), "
+        + "carries=KEY (a key of its Info dictionary that it should not have)",
+      ["version", "build", "signing", "sharing", "carries"]
     ) {
       phone, values throws(ActionError) in
       let isFromStore = try values.word("signing", of: ["development", "store"], else: "development") == "store"
       let shares = try values.flag("sharing", else: false)
       let (version, build) = (values["version"] ?? "3.2.0", values["build"] ?? "412")
+      let key = values["carries"]
       phone.app.install { generation in
         var app = InstalledApp.kiosk(
           bundle: phone.app.settings.bundle, version: version, build: build, generation: generation)
         if isFromStore { app.info["Entitlements"] = ["application-identifier": .string("ABCDE12345.\(app.bundle)")] }
         if shares { app.info["UIFileSharingEnabled"] = true }
+        if let key { app.info[key] = .string("for everything") }
         return app
       }
       phone.notifications.post("com.apple.mobile.application_installed")

@@ -64,7 +64,9 @@ struct CaptureOrder: Sendable {
 extension KioskApp {
   /// - Returns: nil when the process ended meanwhile: nobody is left to answer.
   func capture(_ order: CaptureOrder, by process: AppProcess) -> DoorReply? {
-    let deadline = surroundings.clock.now + order.limit
+    // An app without a clock of its own waits as long as anybody cares to.
+    let limit = model.with { $0.door.broken.contains(.noOwnClock) } ? Duration.seconds(86_400) : order.limit
+    let deadline = surroundings.clock.now + limit
     if let refusal = refusalBeforeClaim(order) { return refusal }
     switch claim(order, until: deadline, by: process) {
     case .refused(let status, let sentence): return refusal(status, sentence)
@@ -119,9 +121,10 @@ extension KioskApp {
       let (outcome, holder) = model.with { model -> (ClaimOutcome, Claim?) in
         if let holder = model.camera.claim {
           let waits = model.door.broken.contains(.busyWaits)
+          if model.door.broken.contains(.refusalDropsBand) { model.camera.band = nil }
           return (.refused(423, "the camera is busy with another capture"), waits ? holder : nil)
         }
-        guard CameraState.names.contains(order.camera) else {
+        guard CameraState.names.contains(order.camera) || model.door.broken.contains(.anyCamera) else {
           return (.refused(503, "there is no camera named \(order.camera); this phone has front and back"), nil)
         }
         if model.camera.fault == .shut { return (.refused(503, "the \(order.camera) camera would not open"), nil) }
@@ -167,7 +170,9 @@ extension KioskApp {
     if order.kind == .still, !place.isKnown, place.isAllowed, !wait(CaptureOrder.fix, claim) { return .interrupted }
     let file = "tmp/clip-\(Self.clipName(surroundings.clock.now)).mov"
     model.with {
-      if $0.camera.claim === claim { $0.camera.band = Band(camera: claim.camera, by: claim.by) }
+      if $0.camera.claim === claim, !$0.door.broken.contains(.noBand) {
+        $0.camera.band = Band(camera: claim.camera, by: claim.by)
+      }
       if order.kind != .still { writeClip(file, seconds: 0, in: $0) }
     }
     var outcome = wait(order.span, claim) ? Outcome.taken : .interrupted
@@ -178,7 +183,9 @@ extension KioskApp {
       guard case .clip(let seconds) = order.kind else { return }
       // Known gap: a camera that never calls back never says that its file is done with. A dead app removes nothing.
       let stays = outcome == .outOfTime || process.end != nil || $0.door.broken.contains(.keepsFiles)
-      if stays { writeClip(file, seconds: seconds, in: $0) } else { removeClip(file, in: $0) }
+      if !stays { return removeClip(file, in: $0) }
+      // A new process may have removed already what the dead one left.
+      if process.end == nil || hasClip(file, in: $0) { writeClip(file, seconds: seconds, in: $0) }
     }
     return outcome
   }

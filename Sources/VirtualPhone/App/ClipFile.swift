@@ -10,6 +10,12 @@ extension KioskApp {
     model.containers[settings.bundle]?.with { try? $0.put(file, [], hollow: size) }
   }
 
+  func hasClip(_ file: String, in model: AppModel) -> Bool {
+    model.containers[settings.bundle]?.with { tree in
+      tree.files(in: "/tmp").keys.contains { "tmp/\($0)" == file }
+    } ?? false
+  }
+
   func removeClip(_ file: String, in model: AppModel) {
     model.containers[settings.bundle]?.with { try? $0.remove(file) }
   }

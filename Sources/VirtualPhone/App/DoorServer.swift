@@ -33,6 +33,10 @@ extension KioskApp {
   private func serve(_ request: HTTPMessage, on connection: HTTPConnection, of process: AppProcess) -> Bool {
     let began = surroundings.clock.now
     let path = DoorTarget(request.target).path
+    if process.wasStopped, model.with({ $0.door.broken.contains(.deafAfterStop) }) {
+      misbehave(DoorFault(kind: .silent), on: connection, of: process)
+      return false
+    }
     if let fault = model.with({ $0.door.fault }), fault.concerns(path) {
       noteRequest(request, ["fault": .string(fault.kind.rawValue)], since: began)
       misbehave(fault, on: connection, of: process)

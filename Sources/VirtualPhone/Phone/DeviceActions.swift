@@ -25,16 +25,18 @@ enum DeviceActions {
       name: "reboot",
       summary: "off the bus, the app dead, back under a new number (for=TIME, now if not given; back=no stays away; "
         + "first-unlock=password-protected|invalid-host-id|session-only, what a host meets until then; unlock=TIME: the "
-        + "passcode is entered so long after it is back)",
-      keys: ["for", "back", "first-unlock", "unlock"]
+        + "passcode is entered so long after it is back; image=gone|mounted: as if somebody had mounted it again)",
+      keys: ["for", "back", "first-unlock", "unlock", "image"]
     ) { phone, values throws(ActionError) in
       let values = ActionValues(values)
       let words = PhoneState.BeforeFirstUnlock.allCases.map(\.rawValue)
       let word = try values.word("first-unlock", of: words, else: words[0])
       phone.state.with { $0.beforeFirstUnlock = PhoneState.BeforeFirstUnlock(rawValue: word) ?? .passwordProtected }
       let unlock = try values.duration("unlock")
+      let hasImage = try values.word("image", of: ["gone", "mounted"], else: "gone") == "mounted"
       phone.reboot(
-        away: try values.duration("for") ?? .zero, comesBack: try values.flag("back", else: true), unlocked: unlock)
+        away: try values.duration("for") ?? .zero, comesBack: try values.flag("back", else: true), unlocked: unlock,
+        hasImage: hasImage)
     },
     PhoneAction(
       name: "battery", summary: "percent=0…100, charging=yes|no, temperature=DEGREES (Celsius), cycles=COUNT",

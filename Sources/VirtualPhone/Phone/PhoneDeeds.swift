@@ -35,7 +35,8 @@ extension VirtualPhone {
   /// - Parameters:
   ///   - away: phone time until it is back.
   ///   - unlocked: phone time from then on until somebody enters the passcode; nil: nobody does.
-  func reboot(away: Duration, comesBack: Bool, unlocked: Duration? = nil) {
+  ///   - hasImage: the developer image is mounted all the same.
+  func reboot(away: Duration, comesBack: Bool, unlocked: Duration? = nil, hasImage: Bool = false) {
     unplug()
     lockdown?.services.closeAll()
     let bootedAt = clock.now + away
@@ -45,7 +46,7 @@ extension VirtualPhone {
       $0.locked = $0.passcodeSet
       $0.unlockedSinceBoot = !$0.passcodeSet
       // The image lives in memory.
-      $0.developerImageMounted = false
+      $0.developerImageMounted = hasImage
     }
     unwedge()
     app.phoneRebooted()

@@ -47,10 +47,8 @@ final class Bench: Sendable {
   func bodies(_ change: (inout FleetConfiguration) -> Void = { _ in }) async throws -> [Body] {
     var configuration = FleetConfiguration()
     configuration.app.bundle = "com.example.kiosk"
-    let actions: [BodyState: String] = [
-      .locked: "lock", .unlocked: "unlock", .inFront: "foreground", .inBackground: "background",
-    ]
-    configuration.arrange = actions.mapValues { ArrangeMeans(command: ["virtual", "{udid}", $0]) }
+    configuration.arrange = VirtualLab.means
+    if token != nil { configuration.door.tokenFile = "token" }
     change(&configuration)
     let phones = try await Mux(address: mux).phones(by: .after(.seconds(10)))
     return BodySelection(configuration, phones: phones).bodies
@@ -59,12 +57,18 @@ final class Bench: Sendable {
   /// Runs scenarios and returns what came of it.
   func run(
     _ scenarios: [Scenario], on bodies: [Body], keepsLog: Bool = false,
-    _ look: @escaping @Sendable (RunEvent) -> Void = { _ in }
+    _ look: @escaping @Sendable (RunEvent) -> Void = { _ in },
+    options change: (inout ScenarioRun.Options) -> Void = { _ in }
   ) async -> Seen {
     let events = Guarded<[RunEvent]>([])
     var options = ScenarioRun.Options(number: 1, version: "test")
     options.clock = Scenarios.ScaledClock(scale: scale)
     options.keepsLog = keepsLog
+    options.presence = { [mux] body in
+      let phones = (try? await Mux(address: mux).phones(by: .after(.seconds(5)))) ?? []
+      return phones.first { $0.udid == body.udid }
+    }
+    change(&options)
     let token = token
     options.files = Files(exists: { _ in true }, read: { _, _ throws(Problem) in Array((token ?? "").utf8) })
     let run = ScenarioRun(
@@ -90,12 +94,31 @@ struct VirtualLab: LabMeans {
   let fleet: VirtualFleet
   init(_ fleet: VirtualFleet) { self.fleet = fleet }
 
+  /// As fleet.yaml would name it.
+  static let means: [BodyState: ArrangeMeans] = [
+    .locked: means("lock"), .unlocked: means("unlock"), .inFront: means("foreground"),
+    .inBackground: means("background"), .listenerDead: means("kill-listener"),
+    .cameraBusy: means("hold-camera", undo: "release-camera"),
+    .cameraStuck: means("stick-camera", undo: "unstick-camera"), .cameraGranted: means("grant"),
+    .cameraDenied: means("revoke"), .appInstalled: means("install-app"),
+    .rebooted: means("reboot image=mounted"), .beforeFirstUnlock: means("reboot image=mounted"),
+  ]
+
+  private static func means(_ action: String, undo: String? = nil) -> ArrangeMeans {
+    func command(_ action: String) -> [String] {
+      ["virtual", "{udid}"] + action.split(separator: " ").map(String.init)
+    }
+    return ArrangeMeans(command: command(action), undo: undo.map { LabDeed(command: command($0)) })
+  }
+
   func run(_ command: LabCommand, by deadline: Deadline) async -> LabOutcome {
-    guard command.argv.count == 3, command.argv[0] == "virtual" else {
+    guard command.argv.count >= 3, command.argv[0] == "virtual" else {
       return LabOutcome(ending: .notStarted("no such command"), output: "")
     }
     do throws(ActionError) {
-      try fleet.perform(command.argv[2], on: command.argv[1])
+      let pairs = command.argv.dropFirst(3).map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+      let values = Dictionary(pairs.map { ($0[0], $0.last ?? "") }, uniquingKeysWith: { $1 })
+      try fleet.perform(command.argv[2], on: command.argv[1], values)
       return LabOutcome(ending: .exited(0), output: "")
     } catch {
       return LabOutcome(ending: .exited(1), output: error.sentence)
