@@ -30,6 +30,16 @@ public struct CalendarDay: Equatable, Hashable, Sendable, Comparable, CustomStri
     return CalendarDay(year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
   }
 
+  /// Days from that day to this one; negative where this one comes first.
+  public func days(since other: CalendarDay) -> Int { number - other.number }
+
+  /// Days since the first of March of the year 0 (Howard Hinnant's `days_from_civil`, without its era).
+  private var number: Int {
+    let year = month > 2 ? year : year - 1
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear
+  }
+
   public var description: String {
     func padded(_ number: Int, _ width: Int) -> String {
       let digits = String(number)

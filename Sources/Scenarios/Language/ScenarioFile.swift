@@ -3,6 +3,11 @@ import Transport
 
 /// Scenario files: found, read and checked.
 public enum ScenarioFile {
+  /// Whether a name can be given to --var: it can stand in braces, and means nothing by itself.
+  public static func isVariable(_ name: String) -> Bool {
+    StepListReader.isName(name) && !Reading.namesInTexts.contains(name)
+  }
+
   /// Reads one scenario file.
   ///
   /// - Parameter variables: what names in braces stand for, as --var gives them.

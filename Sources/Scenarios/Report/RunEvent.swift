@@ -46,6 +46,8 @@ public struct RunStarted: Equatable, Sendable {
   public var meta: [String: String]
   public var files: [File]
   public var phones: [Phone]
+  /// Scenarios times phones times repetitions, as the run sets out to judge; nil where that is open. No key of its own.
+  public var planned: Int?
 }
 
 public struct ScenarioStarted: Equatable, Sendable {

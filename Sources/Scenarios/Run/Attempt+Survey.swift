@@ -14,7 +14,9 @@ extension Attempt {
     scene.firstNumber = await scene.presence?(scene.body)?.deviceID
     let steps = scene.scenario.steps + scene.scenario.recovers
     scene.diary?.begin(lookingFor: scene.scenario.lookedForInLog.map { Placeholders.fill($0, scene.texts) })
-    for result in [await surveyStates(steps), surveyPeople(steps), await surveyScreen(steps), surveyLog()]
+    for result in [
+      await surveyStates(steps), surveyPeople(steps), surveyLaunches(steps), await surveyScreen(steps), surveyLog(),
+    ]
     where !result.isHeld {
       return result
     }
@@ -41,6 +43,28 @@ extension Attempt {
     guard scene.attendant == nil, let step = steps.first(where: { if case .person = $0.action { true } else { false } })
     else { return .held(came: nil) }
     return .noMeans("line \(step.line) asks the operator, and nobody stands by. Run with --attended")
+  }
+
+  /// Some systems launch nothing over the cable.
+  private func surveyLaunches(_ steps: [Step]) -> StepResult {
+    let launches = steps.contains { step in
+      switch step.action {
+      case .launch: true
+      case .revive(let revive): revive.kind == .revived || revive.kind == .launchedNoAnswer
+      case .arrange, .request, .start, .finish, .until, .lock, .door, .app, .files, .screen, .log, .wait, .person,
+        .command:
+        false
+      }
+    }
+    guard launches, let ios = scene.ios, Self.launchesNothing(ios) else { return .held(came: nil) }
+    return .noMeans(
+      "needs the app launched over the cable, which iOS \(ios) does not do: only up to 16, and from 17.4 on")
+  }
+
+  /// 17.0 to 17.3: no debugger any more, and no tunnel yet.
+  private static func launchesNothing(_ ios: String) -> Bool {
+    let parts = ios.split(separator: ".").compactMap { Int($0) }
+    return parts.first == 17 && (parts.dropFirst().first ?? 0) < 4
   }
 
   /// Some phones give no picture of their screen.

@@ -119,7 +119,9 @@ public struct ScenarioRun: Sendable {
       for run in runs { run.link?.close() }
       return Result(exit: 3, summary: "nothing ran", stopped: Task.isCancelled, refusal: refusal)
     }
-    await emitter(.runStarted(started(phones)))
+    var start = started(phones)
+    start.planned = options.untilFailure ? nil : planned(runs)
+    await emitter(.runStarted(start))
     await forEach(runs.indices) { await runs[$0].run(ios: phones[$0].ios) }
     let counts = await emitter.counts
     let seconds = (options.clock.now - began).roundedSeconds
@@ -129,14 +131,14 @@ public struct ScenarioRun: Sendable {
     let stopped = Task.isCancelled
     return Result(
       counts: counts, exit: exit,
-      summary: Summary.line(counts, planned: planned(runs, counts), phones: runs.count, stopped: stopped),
+      summary: Summary.line(
+        // A run that goes on until something fails has set out to nothing more than it did.
+        counts, planned: start.planned ?? counts.all, phones: runs.count, stopped: stopped),
       stopped: stopped)
   }
 
-  /// Scenarios times phones, as the run set out to judge; one that runs until a failure has set out to nothing more.
-  private func planned(_ runs: [BodyRun], _ counts: VerdictCounts) -> Int {
-    if options.untilFailure { return counts.all }
-    return runs.map { run in scenarios.count { options.selects($0, run.body) } }.reduce(0, +) * options.rounds
+  private func planned(_ runs: [BodyRun]) -> Int {
+    runs.map { run in scenarios.count { options.selects($0, run.body) } }.reduce(0, +) * options.rounds
   }
 
   /// Why nothing may be run on these phones.

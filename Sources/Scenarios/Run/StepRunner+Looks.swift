@@ -112,9 +112,10 @@ extension StepRunner {
       return .held(came: came)
     }
     switch report.words.kind {
-    // The cable's or this host's trouble says nothing of the app.
-    case .unreachable, .untrusted, .hostFault: return .broken(report.sentence ?? came)
-    case .up, .revived, .silent, .locked, .held, .paused, .launchedNoAnswer, .launchRefused, .leftAlone:
+    // What the cable, this host, a person or the phone itself kept from being tried says nothing of the app.
+    case .unreachable, .untrusted, .hostFault, .launchRefused, .leftAlone, .held, .paused:
+      return .broken(report.sentence ?? came)
+    case .up, .revived, .silent, .locked, .launchedNoAnswer:
       return .failed(expected: "the outcome \(step.text)", came: came)
     }
   }

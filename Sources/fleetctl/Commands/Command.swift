@@ -26,7 +26,8 @@ enum Commands {
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command, InstallCommand.command, LogCommand.command, ForwardCommand.command,
     ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
-    LintCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command, ConfigShowCommand.command,
+    LintCommand.command, HoldCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command,
+    ConfigShowCommand.command,
     VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
@@ -35,7 +36,6 @@ enum Commands {
   static let later: [String: String] = [
     "supervise": "fleetctl devices", "status": "fleetctl devices",
     "outcomes": "fleetctl devices",
-    "hold": "fleetctl help",
     "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
   ]
 }

@@ -7,16 +7,24 @@ enum LintCommand {
   static let spec = CommandSpec(
     name: "lint", summary: "check scenario files: file:line:column: sentence",
     positionals: [
-      PositionalSpec(label: "FILE", help: "a scenario file, or a folder of them (else scenarios)", count: .any)
+      PositionalSpec(label: "FILE|DIR", help: "scenario files, or folders of them (else scenarios)", count: .any)
     ],
-    later: ["schema"],
-    notes: ["Exit codes: 0 nothing is wrong, 2 something is. With --json one object a problem."])
+    options: [.flag("schema", "print the JSON Schema of scenario files, for editors"), RunRules.variable],
+    notes: [
+      "Exit codes: 0 nothing is wrong, 2 something is. With --json one object a problem.",
+      "An editor that knows YAML schemas checks while you write: fleetctl lint --schema > scenario.schema.json.",
+    ])
 
   static let command = Command(spec: spec) { context throws(Complaint) in
-    let given = context.invocation.all("FILE")
+    if context.invocation.has("schema") {
+      try context.output.result(ScenarioSchema.text)
+      return .done
+    }
+    let variables = try context.usage { () throws(UsageError) in try RunRules.variables(context.invocation) }
+    let given = context.invocation.all("FILE|DIR")
     let paths = given.isEmpty ? ["scenarios"] : given
     let scenarios: [Scenario]
-    do throws(Problems) { scenarios = try ScenarioFile.load(paths) } catch {
+    do throws(Problems) { scenarios = try ScenarioFile.load(paths, variables: variables) } catch {
       let count = error.list.count
       let complaint = Complaint(
         .usage,
@@ -25,6 +33,7 @@ enum LintCommand {
       try context.tell(complaint) { () throws(Complaint) in try tell(error.list, context) }
       return .usage
     }
+    for notice in scenarios.compactMap(\.quarantineNotice) { context.output.say(notice.printable) }
     if !context.wantsJSON {
       try context.output.result("\(scenarios.count) scenario\(scenarios.count == 1 ? "" : "s"), nothing wrong")
     }

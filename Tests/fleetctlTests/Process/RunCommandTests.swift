@@ -43,7 +43,8 @@ import Wire
   @Test func `judges the project's own scenarios on virtual phones, and removes them`() async throws {
     let folder = TestFolder()
     let done = await Fleetctl.run(
-      ["run", "--virtual", "3", "--ios", "16.7,18.5", Self.scenarios],
+      ["run", "--virtual", "3", "--ios", "16.7,18.5"]
+        + ["backgrounded", "camera-busy"].map { "\(Self.scenarios)/\($0).yaml" },
       environment: ["TMPDIR": folder.path])
 
     #expect(done.code == 0, "\(done.output.out)\(done.output.err)")

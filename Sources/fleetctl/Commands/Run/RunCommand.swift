@@ -11,7 +11,7 @@ enum RunCommand {
     positionals: [
       PositionalSpec(label: "FILE|DIR", help: "scenario files, or folders of them (else scenarios)", count: .any)
     ],
-    options: RunOptions.specs, later: RunOptions.later,
+    options: RunOptions.specs,
     notes: [
       "The last line says how many of how many were judged, on how many phones. With --json every event of the run is "
         + "one object.",
@@ -26,6 +26,8 @@ enum RunCommand {
     }
     let bench = options.virtual == nil ? try Bench(context) : nil
     let scenarios = try scenarios(options)
+    let attendant = try options.rules.isAttended ? TerminalOperator(context.output) : nil
+    scenarios.compactMap(\.quarantineNotice).forEach { context.output.say($0.printable) }
     let stop = Stop()
     let stage: RunStage
     if let bench {
@@ -42,12 +44,24 @@ enum RunCommand {
     // Nothing has been touched yet; what cannot be written is to be known now.
     let reports = try await RunReports.open(
       options.reports, record: bench?.configuration.record, Mask(secrets), context)
-    return try await run(scenarios, on: stage, options, secrets, reports, context, stop)
+    let work = Work(
+      scenarios: scenarios, stage: stage, options: options, secrets: secrets, reports: reports, attendant: attendant)
+    return try await run(work, context, stop)
+  }
+
+  /// Everything that a run needs, once nothing is wrong.
+  private struct Work {
+    var scenarios: [Scenario]
+    var stage: RunStage
+    var options: RunOptions
+    var secrets: [Secret]
+    var reports: RunReports
+    var attendant: TerminalOperator?
   }
 
   private static func scenarios(_ options: RunOptions) throws(Complaint) -> [Scenario] {
     let all: [Scenario]
-    do { all = try ScenarioFile.load(options.paths) } catch {
+    do { all = try ScenarioFile.load(options.paths, variables: options.rules.variables) } catch {
       throw Complaint(
         .usage,
         "The scenario files are wrong, and nothing ran. \(error.description.printableLines). "
@@ -86,54 +100,104 @@ enum RunCommand {
     return tokens
   }
 
-  private static func run(
-    _ scenarios: [Scenario], on stage: RunStage, _ options: RunOptions, _ secrets: [Secret], _ reports: RunReports,
-    _ context: Context, _ stop: Stop
-  ) async throws(Complaint) -> ExitCode {
+  private static func run(_ work: Work, _ context: Context, _ stop: Stop) async throws(Complaint) -> ExitCode {
+    let (stage, options, reports) = (work.stage, work.options, work.reports)
     let teller = RunTeller(context.output, asJSON: context.wantsJSON, annotates: options.reports.isAnnotated)
     teller.whenBroken { stop.now() }
+    work.attendant?.beforeAsking { teller.wipe() }
     var settings = ScenarioRun.Options(number: reports.number, version: Program.version)
+    settings.attendant = work.attendant
+    options.rules.set(&settings)
+    try await select(&settings, work, context)
+    try keep(&settings, work, context)
     settings.label = options.reports.label
     settings.meta = options.reports.meta
     settings.keepsLog = reports.keepsLog
     settings.jobs = options.jobs
     settings.clock = ScaledClock(scale: options.timeScale)
-    settings.secrets = secrets
-    let interruption = context.interruption
+    settings.secrets = work.secrets
+    let (interruption, rules) = (context.interruption, options.rules)
     settings.exitCode = { counts in
       if let code = interruption.settle() { return code.number }
+      let code = counts.exitCode(failOnSkip: rules.failsOnSkip, failOnFlaky: rules.failsOnFlaky)
       // A failure that was found outweighs whatever else went wrong.
-      if counts.exitCode == ExitCode.no.number { return counts.exitCode }
-      return stop.hasTimedOut || reports.isBroken ? ExitCode.harness.number : counts.exitCode
+      if code == ExitCode.no.number { return code }
+      return stop.hasTimedOut || reports.isBroken ? ExitCode.harness.number : code
     }
     let mux = stage.mux
-    // Phones of this run's own are nobody else's.
-    if options.virtual == nil { settings.claim = claim(on: mux, wait: options.lockWait, context) }
     let run = ScenarioRun(
-      scenarios: scenarios, bodies: stage.bodies, options: settings, lab: ProcessLab(environment: context.environment),
+      scenarios: work.scenarios, bodies: stage.bodies, options: settings,
+      lab: ProcessLab(environment: context.environment),
       connect: { PhoneLane($0, mux: mux) },
       emit: { event in
         reports.take(event)
         teller.tell(event)
       })
-    let work = Task { await run.run() }
-    stop.whenStopped { work.cancel() }
+    let task = Task { await run.run() }
+    stop.whenStopped { task.cancel() }
     let clock = Task { await keepTime(options.timeout, teller, stop) }
-    let result = await work.value
+    let result = await task.value
     clock.cancel()
     let trouble = await reports.finish()
     teller.close()
+    if let refusal = result.refusal {
+      throw Complaint(
+        .harness,
+        "\(refusal); --expect-build says \(options.rules.expectedBuild ?? ""), and nothing ran. ".printable
+          + "Another build may be installed there. Install the one that is meant: fleetctl install BODY FILE.ipa.")
+    }
     return try conclude(result, timeout: options.timeout, trouble, context, stop)
+  }
+
+  /// Which scenarios are run on which bodies.
+  private static func select(
+    _ settings: inout ScenarioRun.Options, _ work: Work, _ context: Context
+  ) async throws(Complaint) {
+    guard work.options.rules.rerunsFailed else { return }
+    let isVirtual = work.options.virtual != nil
+    let failed = try await RunFailures.last(isVirtual: isVirtual, before: work.reports.number, context)
+    guard work.scenarios.contains(where: { scenario in work.stage.bodies.contains { failed.holds(scenario, $0) } })
+    else {
+      throw Complaint(
+        .nothingJudged,
+        "Run \(failed.run) has left nothing of this to be run again. What failed in it is mended or not chosen here. "
+          + "See what it came to: fleetctl runs.")
+    }
+    settings.selects = { failed.holds($0, $1) }
+  }
+
+  /// What outlives a run that is killed, and who is kept off its phones.
+  private static func keep(
+    _ settings: inout ScenarioRun.Options, _ work: Work, _ context: Context
+  ) throws(Complaint) {
+    let (mux, output) = (work.stage.mux, context.output)
+    settings.configured = work.stage.configured
+    settings.notice = { output.say($0.printable) }
+    settings.presence = { body in
+      let phones = (try? await Mux(address: mux).phones(by: .after(Bench.muxLimit))) ?? []
+      return phones.first { $0.udid == body.udid }
+    }
+    // Phones of this run's own are nobody else's, and end with it.
+    guard work.options.virtual == nil else { return }
+    do throws(HostTrouble) {
+      let state = try StateFolder.find(context.environment)
+      settings.notes = UndoNoteFolder(state)
+      settings.stamps = LaunchStampFolder(state)
+    } catch {
+      throw Complaint(.harness, error.sentence.printable)
+    }
+    settings.claim = claim(on: mux, wait: work.options.lockWait, run: work.reports.number, context)
   }
 
   /// Keeps supervisor, other runs and people off a phone while its scenarios run.
   private static func claim(
-    on mux: MuxAddress, wait: Duration, _ context: Context
+    on mux: MuxAddress, wait: Duration, run: Int, _ context: Context
   ) -> @Sendable (Body) async -> PhoneClaim {
     let (locks, output) = (PhoneLocks(environment: context.environment), context.output)
+    let own = Holder.current(.run, run: run > 0 ? run : nil)
     return { body in
       do throws(HostTrouble) {
-        let answer = try await locks.acquire(body.udid, on: mux, as: .current(.run), wait: .after(wait)) { holder in
+        let answer = try await locks.acquire(body.udid, on: mux, as: own, wait: .after(wait)) { holder in
           output.say("\(body.title) is held by \(holder.text); it is waited for.".printable)
         }
         switch answer {

@@ -32,7 +32,7 @@ struct RunNarrator: Sendable {
     board.take(event)
     switch event.happening {
     case .runStarted(let started):
-      total = started.files.count * started.phones.count
+      total = started.planned ?? started.files.count * started.phones.count
       return []
     case .scenarioStarted(let started):
       under[started.udid] = "\(Self.title(started.body, started.udid)) \(started.scenario)"
@@ -60,7 +60,7 @@ struct RunNarrator: Sendable {
   /// Where the run is, in one line.
   var progress: String {
     let now = under.values.sorted().joined(separator: ", ")
-    return "\(endings.count) of \(total) done\(now.isEmpty ? "" : ": \(now)")".printable
+    return "\(endings.count) of \(max(total, endings.count)) done\(now.isEmpty ? "" : ": \(now)")".printable
   }
 
   /// What has to be looked at, once more and together; nothing where all is well.

@@ -15,6 +15,7 @@ struct RunOptions: Sendable {
   var timeout: Duration?
   /// Longest for a phone that somebody else holds; by default as long as a revival may take.
   var lockWait = Duration.seconds(30)
+  var rules: RunRules
   var reports: ReportOptions
 
   static let specs: [OptionSpec] =
@@ -30,13 +31,7 @@ struct RunOptions: Sendable {
       .value("expect-bodies", "N", "run nothing, exit 3, unless so many phones are there"),
       .value("timeout", "DURATION", "stop then, undo what was arranged, and exit 3 unless something failed"),
       .value("lock-wait", "DURATION", "wait so long for a phone that somebody holds (else 30s)"),
-    ] + ReportOptions.specs
-
-  /// Designed and not built yet.
-  static let later = [
-    "attended", "retries", "repeat", "until-failure", "rerun-failed", "shuffle", "expect-build",
-    "fail-on-skip", "fail-on-flaky", "app", "port", "var",
-  ]
+    ] + RunRules.specs + ReportOptions.specs
 
   static func paths(_ invocation: Invocation) -> [String] {
     let given = invocation.all("FILE") + invocation.all("FILE|DIR")
@@ -55,6 +50,7 @@ struct RunOptions: Sendable {
     expectedBodies = try invocation.number("expect-bodies", in: 0...10_000)
     timeout = try invocation.positiveDuration("timeout")
     if let wait = try invocation.duration("lock-wait") { lockWait = wait }
+    rules = try RunRules(invocation)
     reports = try ReportOptions(invocation, environment: environment)
     let command = invocation.command.name
     if virtual == nil, let option = ["ios", "time-scale"].first(where: invocation.has) {

@@ -1,13 +1,17 @@
 import DeviceBridge
 import Fleet
+import Glibc
 import Transport
 import VirtualPhone
+import Wire
 
 /// Where a run takes place: the bodies and the way to them; for `--virtual` also the phones themselves.
 final class RunStage: Sendable {
   let bodies: [Body]
   /// Those that are meant too, and are not judged.
   let outOfService: [Body]
+  /// The bodies as fleet.yaml has them, where the command line names another app or port for this run.
+  let configured: [UDID: Body]
   let mux: MuxAddress
   let secrets: [Secret]
   private let fleet: VirtualFleet?
@@ -26,7 +30,9 @@ final class RunStage: Sendable {
     for index in chosen.indices { chosen[index].usbPort = ports[chosen[index].udid] }
     let today = CalendarDay.today()
     outOfService = chosen.filter { $0.outOfService?.holds(on: today) ?? false }
-    bodies = chosen.filter { !($0.outOfService?.holds(on: today) ?? false) }
+    let inService = chosen.filter { !($0.outOfService?.holds(on: today) ?? false) }
+    bodies = inService.map { options.rules.applied(to: $0) }
+    configured = Dictionary(inService.map { ($0.udid, $0) }, uniquingKeysWith: { first, _ in first })
     mux = bench.mux
     secrets = Array(bench.configuration.secrets.values)
     fleet = nil
@@ -43,17 +49,18 @@ final class RunStage: Sendable {
 
   /// Virtual phones of this run's own.
   init(_ options: RunOptions, virtual count: Int, _ context: Context) async throws(Complaint) {
-    let wanted = options.bodies
+    let (wanted, rules) = (options.bodies, options.rules)
     outOfService = []
     let folder = try PrivateFolder(environment: context.environment)
     self.folder = folder
     let control = folder.file("control")
-    context.interruption.removeWhenLeaving([folder.file("usbmuxd"), control, folder.path])
+    context.interruption.removeWhenLeaving(Self.files.map(folder.file) + [folder.path])
     var isReady = false
     do throws(Complaint) {
       var options = VirtualFleet.Options(address: .unix(path: folder.file("usbmuxd")))
       options.control = control
       options.phones = count
+      options.token = try Self.token(in: folder)
       try context.usage { () throws(UsageError) in try VirtualOptions.read(context.invocation, into: &options) }
       let fleet: VirtualFleet
       do { fleet = try VirtualFleet(options) } catch { throw Complaint(.harness, error.sentence) }
@@ -65,14 +72,38 @@ final class RunStage: Sendable {
       let listed: [ListedPhone]
       do { listed = try await Mux(address: mux).phones(by: .after(Bench.muxLimit)) } catch { throw Complaint(error) }
       let all = fleet.phones.enumerated().map { index, phone in
-        lab.body(of: phone, number: index + 1, as: listed.first { $0.udid == phone.udid }, bundle: options.bundle)
+        lab.body(
+          of: phone, number: index + 1, as: listed.first { $0.udid == phone.udid }, bundle: options.bundle,
+          tokenFile: folder.file("token"))
       }
-      bodies = wanted.isEmpty ? all : try Self.chosen(wanted, from: all)
+      bodies = (wanted.isEmpty ? all : try Self.chosen(wanted, from: all)).map { rules.applied(to: $0) }
+      configured = Dictionary(all.map { ($0.udid, $0) }, uniquingKeysWith: { first, _ in first })
       isReady = true
     } catch {
-      folder.remove(["usbmuxd", "control"])
+      folder.remove(Self.files)
       throw error
     }
+  }
+
+  /// What a run on virtual phones keeps in its folder.
+  private static let files = ["usbmuxd", "control", "token"]
+
+  /// The doors of virtual phones ask for a token, as real ones should.
+  private static func token(in folder: PrivateFolder) throws(Complaint) -> String {
+    let token = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
+    let path = folder.file("token")
+    let fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let bytes = Array(token.utf8)
+    let isWritten = fd >= 0 && write(fd, bytes, bytes.count) == bytes.count
+    let code = errno
+    if fd >= 0 { close(fd) }
+    guard isWritten else {
+      throw Complaint(
+        .harness,
+        "The virtual phones' token could not be written: \(Errno.text(code)). The temporary folder may be full. "
+          + "Set TMPDIR to another one and run the command again.")
+    }
+    return token
   }
 
   private static func chosen(_ wanted: [String], from all: [Body]) throws(Complaint) -> [Body] {
@@ -93,7 +124,7 @@ final class RunStage: Sendable {
   /// Ends what was started for the run.
   func end() {
     fleet?.stop()
-    folder?.remove(["usbmuxd", "control"])
+    folder?.remove(Self.files)
   }
 }
 

@@ -6,14 +6,15 @@ extension Scenario {
   /// configuration has neither its bundle nor means of its own.
   func needsApp(on body: Body) -> Bool {
     guard body.app.bundle == nil else { return false }
+    let steps = steps + recovers
     let states = needs.map(\.state) + steps.compactMap(\.arranged)
-    return steps.contains(where: \.isLaunch)
+    return steps.contains(where: \.isAboutTheApp)
       || states.contains { state in
         switch state {
         case .inFront, .inBackground: body.arrange[.inFront] == nil
-        case .appInstalled: true
-        case .unlocked, .locked, .notRunning, .suspended, .listenerDead, .cameraBusy, .cameraStuck, .cameraGranted,
-          .cameraDenied, .rebooted, .beforeFirstUnlock, .tokenConfigured:
+        case .appInstalled, .notRunning, .suspended, .listenerDead: true
+        case .unlocked, .locked, .cameraBusy, .cameraStuck, .cameraGranted, .cameraDenied, .rebooted,
+          .beforeFirstUnlock, .tokenConfigured:
           false
         }
       }
@@ -22,5 +23,12 @@ extension Scenario {
 
 extension Step {
   fileprivate var arranged: BodyState? { if case .arrange(let state) = action { state } else { nil } }
-  fileprivate var isLaunch: Bool { if case .launch = action { true } else { false } }
+
+  /// Whether it names the app to the phone.
+  fileprivate var isAboutTheApp: Bool {
+    switch action {
+    case .launch, .revive, .app, .files: true
+    case .arrange, .request, .start, .finish, .until, .lock, .door, .screen, .log, .wait, .person, .command: false
+    }
+  }
 }

@@ -22,9 +22,13 @@ struct VirtualLab: Sendable {
     return String(decoding: path.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  func body(of phone: VirtualPhone, number: Int, as listed: ListedPhone?, bundle: String) -> Body {
+  /// - Parameter tokenFile: where the doors' token stands.
+  func body(
+    of phone: VirtualPhone, number: Int, as listed: ListedPhone?, bundle: String, tokenFile: String?
+  ) -> Body {
     var configuration = FleetConfiguration()
     configuration.app.bundle = bundle
+    configuration.door.tokenFile = tokenFile
     configuration.arrange = means(for: phone)
     return Body(
       BodyEntry(
@@ -33,14 +37,34 @@ struct VirtualLab: Sendable {
   }
 
   private func means(for phone: VirtualPhone) -> [BodyState: ArrangeMeans] {
-    var actions: [BodyState: [String]] = [
-      .locked: ["lock"], .unlocked: ["unlock"], .inBackground: ["background"], .cameraGranted: ["grant"],
-      .appInstalled: ["install-app"],
+    var means: [BodyState: ArrangeMeans] = [
+      .locked: ArrangeMeans(command: command("lock")), .unlocked: ArrangeMeans(command: command("unlock")),
+      .inBackground: ArrangeMeans(command: command("background")),
+      .listenerDead: ArrangeMeans(command: command("kill-listener")),
+      .cameraStuck: ArrangeMeans(
+        command: command("stick-camera"), undo: LabDeed(command: command("unstick-camera"))),
+      .cameraGranted: ArrangeMeans(command: command("grant")), .cameraDenied: ArrangeMeans(command: command("revoke")),
+      .appInstalled: ArrangeMeans(command: command("install-app")),
+      // Whoever keeps such phones mounts their images again.
+      .rebooted: ArrangeMeans(command: command("reboot", "image=mounted")),
+      .beforeFirstUnlock: ArrangeMeans(command: command("reboot", "image=mounted")),
     ]
-    // Up to iOS 16 the bridge launches by itself, and is to be seen doing it.
-    if phone.preset.major >= 17 { actions[.inFront] = ["launch-app"] }
-    return actions.mapValues { action in
-      ArrangeMeans(command: [executable, "virtual", "do", "{udid}"] + action + ["--control", control])
+    if isBeyondTheBridge(phone) {
+      means[.inFront] = ArrangeMeans(command: command("launch-app"))
+      means[.notRunning] = ArrangeMeans(command: command("kill-app"))
+      means[.suspended] = ArrangeMeans(
+        command: command("suspend"), undo: LabDeed(command: command("resume")))
     }
+    return means
+  }
+
+  /// What the bridge can do itself it is to be seen doing: all but launching and stopping apps on 17.0 to 17.3.
+  private func isBeyondTheBridge(_ phone: VirtualPhone) -> Bool {
+    let parts = phone.preset.ios.split(separator: ".").compactMap { Int($0) }
+    return parts.first == 17 && (parts.dropFirst().first ?? 0) < 4
+  }
+
+  private func command(_ action: String, _ values: String...) -> [String] {
+    [executable, "virtual", "do", "{udid}", action] + values + ["--control", control]
   }
 }

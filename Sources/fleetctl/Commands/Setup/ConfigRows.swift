@@ -63,11 +63,18 @@ enum ConfigRows {
     for state in BodyState.allCases {
       guard let means = arrange[state] else { continue }
       let path = ["arrange", state.rawValue]
-      if let command = means.command { settings.append((path + ["command"], .list(command))) }
-      if let request = means.request { settings.append((path + ["request"], .text(request))) }
-      if let text = means.operatorText { settings.append((path + ["operator"], .text(text))) }
-      if let deadline = means.deadline { settings.append((path + ["deadline"], .time(deadline))) }
+      settings += deed(means.deed, at: path)
+      if let undo = means.undo { settings += deed(undo, at: path + ["undo"]) }
     }
+    return settings
+  }
+
+  private static func deed(_ deed: LabDeed, at path: [String]) -> [Setting] {
+    var settings: [Setting] = []
+    if let command = deed.command { settings.append((path + ["command"], .list(command))) }
+    if let request = deed.request { settings.append((path + ["request"], .text(request))) }
+    if let text = deed.operatorText { settings.append((path + ["operator"], .text(text))) }
+    if let deadline = deed.deadline { settings.append((path + ["deadline"], .time(deadline))) }
     return settings
   }
 
