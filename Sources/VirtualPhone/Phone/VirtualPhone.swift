@@ -14,6 +14,8 @@ public final class VirtualPhone: Sendable {
   let rules = Guarded(ServiceRules())
   /// Those that are open now.
   let tunnels = Guarded([PhoneTunnel]())
+  /// Serves the connections in them.
+  let crew = Crew(name: "tunnel service")
   public let app: KioskApp
   public let hands: HandsDriver
   let clock: any PhoneClock
@@ -78,6 +80,7 @@ public final class VirtualPhone: Sendable {
     app.shutDown()
     hands.stop()
     ports.closeAll()
+    crew.dismiss()
     server.with { $0 = nil }
   }
 }

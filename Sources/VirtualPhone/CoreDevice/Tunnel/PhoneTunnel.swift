@@ -87,7 +87,7 @@ final class PhoneTunnel: Sendable {
       return true
     }
     guard hasPlace else { return connection.reset() }
-    _ = Worker(name: "tunnel service") { [self] in
+    phone.crew.run { [self] in
       if let server = desk.server(of: connection.localPort) { server(connection) } else { connection.reset() }
       connection.close()
       open.with { $0 -= 1 }
