@@ -133,7 +133,7 @@ import Wire
     #expect(await child.ending(within: .seconds(30)) == .exited(0), "\(child.output.err)")
   }
 
-  @Test func `cannot be done on a phone without trust, nor from iOS 17 on without the personalised image`() async throws {
+  @Test func `cannot be done without trust, nor from iOS 17 on without the personalised image`() async throws {
     let phones = try TestPhones(2, ios: ["15.8", "18.5"])
     try phones.fleet.perform("untrust", on: "1")
     let environment = Self.environment(phones, images: "15.8")
