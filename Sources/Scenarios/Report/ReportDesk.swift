@@ -8,6 +8,8 @@ public final class ReportDesk: Sendable {
     var isLast = false
     /// The first trouble of each report.
     var troubles: [ReportTrouble] = []
+    /// Events were dropped: the disk stood still for too long.
+    var isCut = false
   }
 
   /// A disk that stands still must not fill the memory instead.
@@ -18,6 +20,8 @@ public final class ReportDesk: Sendable {
   private let state = Guarded(State())
   private let ended = Patient<Bool>()
   private let told: @Sendable (ReportTrouble) -> Void
+  /// The first report's, for troubles that all of them share.
+  private let path: String
 
   /// Makes the files: what cannot be written is to be known before a phone is touched.
   ///
@@ -28,7 +32,7 @@ public final class ReportDesk: Sendable {
     _ kinds: [ReportKind], within limit: Duration = .seconds(10),
     trouble: @escaping @Sendable (ReportTrouble) -> Void = { _ in }
   ) async throws(ReportTrouble) -> ReportDesk {
-    let desk = ReportDesk(trouble)
+    let desk = ReportDesk(kinds.first?.path ?? "", trouble)
     let opened = Patient<ReportTrouble?>()
     _ = Worker(name: "reports", stackBytes: 1 << 20) { [state = desk.state, ended = desk.ended, told = desk.told] in
       var writer = ReportWriter(kinds)
@@ -37,19 +41,22 @@ public final class ReportDesk: Sendable {
       if trouble == nil { Self.serve(&writer, state, told) }
       ended.give(true)
     }
-    let late = ReportTrouble(path: kinds.first?.path ?? "", code: 0)
+    let late = ReportTrouble(path: desk.path, code: 0)
     if let trouble = await opened.answer(within: limit, else: late) { throw trouble }
     return desk
   }
 
-  private init(_ told: @escaping @Sendable (ReportTrouble) -> Void) { self.told = told }
+  private init(_ path: String, _ told: @escaping @Sendable (ReportTrouble) -> Void) {
+    self.path = path
+    self.told = told
+  }
 
   deinit { Self.end(state) }
 
   /// Takes an event; never waits.
   public func take(_ event: RunEvent) {
     let wake: Latch? = state.with { state in
-      if state.events.count < Self.mostEvents { state.events.append(event) }
+      if state.events.count < Self.mostEvents { state.events.append(event) } else { state.isCut = true }
       return state.wake
     }
     wake?.open()
@@ -61,8 +68,8 @@ public final class ReportDesk: Sendable {
   public func finish(within limit: Duration = .seconds(20)) async -> [ReportTrouble] {
     Self.end(state)
     let inTime = await ended.answer(within: limit, else: false)
-    let troubles = state.with { $0.troubles }
-    return inTime || !troubles.isEmpty ? troubles : [ReportTrouble(path: "", code: 0)]
+    let (troubles, isCut) = state.with { ($0.troubles, $0.isCut) }
+    return (inTime && !isCut) || !troubles.isEmpty ? troubles : [ReportTrouble(path: path, code: 0)]
   }
 
   private static func end(_ state: Guarded<State>) {

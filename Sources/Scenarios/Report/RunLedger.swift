@@ -57,6 +57,9 @@ struct RunLedger: Equatable, Sendable {
     return cases.count - 1
   }
 
+  /// `run 17`; a run that no record keeps has no number.
+  var name: String { number > 0 ? "run \(number)" : "run" }
+
   /// The phone as the run found it.
   func phone(_ udid: UDID) -> RunStarted.Phone? { started?.phones.first { $0.udid == udid } }
 

@@ -23,7 +23,7 @@ final class StepSummary: Report {
   }
 
   static func text(_ ledger: RunLedger) -> String {
-    var text = "## fleetctl run \(ledger.number)\n\n\(plain(ledger.summary))\n"
+    var text = "## fleetctl \(ledger.name)\n\n\(plain(ledger.summary))\n"
     let shown = ledger.cases.filter { $0.verdict != .passed }
     guard !shown.isEmpty else { return text }
     text += "\n| verdict | scenario | body | why |\n|---|---|---|---|\n"

@@ -71,6 +71,32 @@ import Wire
     #expect(run?["exit"] == .null && run?["counts"]?["passed"] == 1)
   }
 
+  @Test func `of a run that was stopped are finished, and say what was not run`() async throws {
+    let phones = try TestPhones(1, timeScale: 4)
+    let held = phones.folder.write(`fleetctl run`.held, to: "a.yaml")
+    let later = phones.folder.write(`fleetctl run`.hello, to: "b.yaml")
+    let out = phones.folder.file("out")
+    let yaml = phones.folder.write(
+      """
+      version: 1
+      app: {bundle: com.example.kiosk}
+      arrange: {in-background: {command: [\(Fleetctl.path), virtual, do, "{udid}", background]}}
+
+      """, to: "lab.yaml")
+    let child = Fleetctl.start(
+      ["run", held, later, "--json", "--config", yaml, "--report", out], environment: phones.environment)
+    #expect(await child.prints { $0.out.contains(#""step":"arrange in-background""#) })
+
+    child.signal(SIGINT)
+    #expect(await child.ending() == .exited(130))
+
+    #expect(await Self.junitProblems("\(out)/junit.xml") == nil)
+    #expect(phones.folder.read("out/junit.xml")?.contains("not run: the run ended before it") == true)
+    #expect(phones.folder.read("out/run.jsonl") == child.output.out)
+    let runs = await phones.run("runs", "--json")
+    #expect(`fleetctl run`.objects(runs.output).first?["exit"] == 130)
+  }
+
   @Test func `that can't be written are told before a phone is touched`() async throws {
     let phones = try TestPhones(1)
     let file = phones.folder.write(`fleetctl run`.hello, to: "hello.yaml")

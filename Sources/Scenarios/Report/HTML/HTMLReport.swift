@@ -24,7 +24,7 @@ final class HTMLReport: Report {
 
   private func page(_ ledger: RunLedger, isLast: Bool) -> [String] {
     let counts = ledger.counts
-    let title = "Run \(ledger.number): \(HTMLText.of(Self.verdicts(counts)))"
+    let title = "\(ledger.number > 0 ? "Run \(ledger.number)" : "Run"): \(HTMLText.of(Self.verdicts(counts)))"
     var parts = [
       """
       <!doctype html>

@@ -39,7 +39,7 @@ final class JUnitReport: Report {
     let seconds = ledger.finished?.seconds ?? cases.reduce(0) { $0 + $1.seconds }
     var parts = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"]
     parts.append(
-      "<testsuites name=\"fleetctl run \(ledger.number)\" \(Self.counts(cases)) time=\"\(Self.time(seconds))\">\n")
+      "<testsuites name=\"fleetctl \(ledger.name)\" \(Self.counts(cases)) time=\"\(Self.time(seconds))\">\n")
     for suite in suites {
       parts.append(
         "  <testsuite name=\"\(XMLText.attribute(suite.name))\" \(Self.counts(suite.cases))"
@@ -88,7 +88,7 @@ final class JUnitReport: Report {
     }
     if let started = ledger.started {
       properties.append(("fleetctl", started.version))
-      properties.append(("run", "\(ledger.number)"))
+      if ledger.number > 0 { properties.append(("run", "\(ledger.number)")) }
       if let label = started.label { properties.append(("label", label)) }
       if let hash = started.files.first(where: { $0.scenario == suite.first.scenario })?.hash {
         properties.append(("scenario_sha256", hash))

@@ -103,9 +103,14 @@ struct RunNarrator: Sendable {
     return lines
   }
 
-  /// The last of them say most.
+  /// The last of them say most; those that say the same say it once.
   private func exchanges(_ ending: Ending) -> [String] {
-    (ending.step?.exchanges ?? []).suffix(3).map { "  exchange: \($0.line)".printable }
+    var shown: [Exchange] = []
+    for exchange in (ending.step?.exchanges ?? []).suffix(3) {
+      if let last = shown.last, last.request == exchange.request, last.answer == exchange.answer { shown.removeLast() }
+      shown.append(exchange)
+    }
+    return shown.map { "  exchange: \($0.line)".printable }
   }
 
   private func painted(_ verdict: Verdict) -> String {

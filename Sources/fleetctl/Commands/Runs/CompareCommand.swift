@@ -17,7 +17,7 @@ enum CompareCommand {
       "First what was changed between them: builds, iOS, phones, fleetctl, scenario files. Slower to recover is told from "
         + "half as much again, and a second.",
       "--json: one object a line: two with runs, then those with change, then those with difference.",
-      "Exit codes: 0 nothing fails that did not fail before, 1 something does, 2 a file is no report, 3 the record cannot "
+      "Exit codes: 0 nothing fails that did not fail before, 1 something does, 2 a file is no report or a number no run's, 3 the record cannot "
         + "be read, 4 no scenario was judged on one body in both.",
     ])
 
