@@ -74,6 +74,37 @@ import Wire
     #expect(done.code == 3 && done.output.out.isEmpty && done.output.err.contains("--images FOLDER"))
   }
 
+  @Test(arguments: [("plain", 2), ("real", 1)])
+  func `lists phones of the network by plain manners, and not by the real daemon's`(_ manners: String, _ count: Int)
+    async throws
+  {
+    let folder = TestFolder()
+    let child = Fleetctl.start([
+      "virtual", "--phones", "2", "--manners", manners, "--socket", folder.file("mux"), "--control",
+      folder.file("control"),
+    ])
+    #expect(await child.prints { $0.lines.count == 2 })
+    let mux = ["--mux", folder.file("mux")]
+    // By real manners a phone is listed only after a first talk with it.
+    #expect(await eventuallyListed(2, mux))
+
+    let done = await Fleetctl.run(
+      ["virtual", "do", "1", "list-as", "network=only", "--control", folder.file("control")])
+
+    #expect(done.code == 0, "\(done.output.err)")
+    #expect(await eventuallyListed(count, mux))
+    child.signal(SIGTERM)
+    #expect(await child.ending(within: .seconds(2)) == .exited(143))
+  }
+
+  private func eventuallyListed(_ count: Int, _ mux: [String]) async -> Bool {
+    let deadline = Deadline.after(.seconds(30))
+    while !deadline.hasPassed {
+      if await Fleetctl.run(["devices", "--json"] + mux).output.lines.count == count { return true }
+    }
+    return false
+  }
+
   struct Wrong: CustomTestStringConvertible, Sendable {
     var arguments: [String]
     var part: String
@@ -90,6 +121,7 @@ import Wire
     Wrong(arguments: ["--listen", "[::1]:0", "--socket", "/tmp/x"], part: "--socket and --listen were both given"),
     Wrong(arguments: ["--time-scale", "0"], part: "It takes a number from 0.01 to 10000."),
     Wrong(arguments: ["--time-scale", "0.00001"], part: "It takes a number from 0.01 to 10000."),
+    Wrong(arguments: ["--manners", "rude"], part: "It is one of plain, real."),
     Wrong(arguments: ["--socket", "/tmp/" + String(repeating: "x", count: 120)], part: "at most 107 bytes"),
     Wrong(arguments: ["--control", "/tmp/" + String(repeating: "x", count: 200)], part: "--control cannot be '/tmp/x"),
     Wrong(arguments: ["--socket", ""], part: "--socket cannot be ''"),

@@ -12,6 +12,7 @@ enum VirtualCommand {
       .value("socket", "PATH", "the socket to listen on (else one in a private folder)"),
       .value("listen", "HOST:PORT", "listen on a loopback port instead; port 0 lets the system choose"),
       VirtualOptions.timeScale,
+      VirtualOptions.manners,
       .value("control", "PATH", "the socket for 'virtual do' and 'virtual journal' (else one in a private folder)"),
       .value(
         "images", "FOLDER", "write a developer image for phones from iOS 17 on to FOLDER/personalized, and sign for it"),

@@ -7,6 +7,10 @@ enum VirtualOptions {
   static let ios = OptionSpec.value("ios", "V,…", "their iOS versions, given to the phones in turn: \(versions)")
   static let timeScale = OptionSpec.value(
     "time-scale", "K", "how many times as fast their own clocks run, \(VirtualFleet.Options.timeScales.words)")
+  static let manners = OptionSpec.value(
+    "manners", "KIND",
+    "plain: a phone is listed at once, whatever is asked is answered (the default); real: as usbmuxd 1.1.1 does it",
+    choices: MuxManners.allCases.map(\.rawValue))
 
   private static var versions: String { PhonePreset.all.map(\.ios).joined(separator: " ") }
 
@@ -21,6 +25,7 @@ enum VirtualOptions {
       }
     }
     if let scale = try timeScale(invocation) { options.timeScale = scale }
+    if let manners = invocation.value("manners").flatMap(MuxManners.init) { options.manners = manners }
   }
 
   static func timeScale(_ invocation: Invocation) throws(UsageError) -> Double? {
