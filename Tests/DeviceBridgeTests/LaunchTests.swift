@@ -257,6 +257,35 @@ extension Bench {
     #expect(bench.starts.count == 2)
   }
 
+  @Test func `waits for services that are missing right after the image was mounted`() async throws {
+    let bench = try Bench("16.7")
+    try bench.do("service-fault", ["kind": "refuse", "service": "com.apple.debugserver", "count": "1"])
+    try bench.do(
+      "service-fault", ["kind": "refuse", "service": "com.apple.debugserver.DVTSecureSocketProxy", "count": "1"])
+
+    let error = try await bench.lane().ending(of: kiosk)
+
+    #expect(error == nil)
+    #expect(bench.starts.count == 1)
+  }
+
+  @Test func `asks for services that stay missing three times, and the next time once`() async throws {
+    let bench = try Bench("16.7")
+    for name in ["com.apple.debugserver", "com.apple.debugserver.DVTSecureSocketProxy"] {
+      try bench.do("service-fault", ["kind": "refuse", "service": name])
+    }
+    let lane = try await bench.lane()
+
+    let first = await lane.ending(of: kiosk)
+    let asked = bench.debugServices.count
+    let second = await lane.ending(of: kiosk)
+
+    #expect(first?.refusal == .noDeveloperImage)
+    #expect(second?.refusal == .noDeveloperImage)
+    #expect(asked == 3 * 2)
+    #expect(bench.debugServices.count == 4 * 2)
+  }
+
   @Test func `of a lost dialogue is no refusal`() async throws {
     let bench = try Bench("16.7")
     try bench.do("kill-app")

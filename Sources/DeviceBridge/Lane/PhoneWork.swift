@@ -14,6 +14,7 @@ final class PhoneWork {
   var pairing = PairingPace()
   var powerMemory = PowerMemory()
   let shelf: TunnelShelf
+  var missing: Set<MissingService> = []
 
   init(_ context: LaneContext) {
     self.context = context

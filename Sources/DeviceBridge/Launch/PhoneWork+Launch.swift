@@ -155,12 +155,19 @@ extension PhoneWork {
   // MARK: - The service
 
   func debugger(_ major: Int) throws(PhoneError) -> DebugDialogue {
-    // Newer phones know the first name, older ones the second, which goes on in clear text after its handshake.
+    let found = try patiently(
+      "debugserver", "starting debugserver", isDue: { () throws(PhoneError) in try hasDeveloperImage() }
+    ) { () throws(PhoneError) in try debugService() }
+    guard let (service, clear) = found else { throw try missingDeveloperService(major, nil) }
+    return try DebugDialogue(ServiceChannel(service, context, clearAfterHandshake: clear), udid)
+  }
+
+  /// Newer phones know the first name, older ones the second, which goes on in clear text after its handshake.
+  private func debugService() throws(PhoneError) -> (StartedService, clearAfterHandshake: Bool)? {
     for (name, clear) in [("com.apple.debugserver.DVTSecureSocketProxy", false), ("com.apple.debugserver", true)] {
-      guard let service = try start(name) else { continue }
-      return try DebugDialogue(ServiceChannel(service, context, clearAfterHandshake: clear), udid)
+      if let service = try start(name) { return (service, clear) }
     }
-    throw try missingDeveloperService(major, nil)
+    return nil
   }
 
   /// Why a service of the developer image is not known to the phone: iOS 16 and older.
@@ -168,10 +175,7 @@ extension PhoneWork {
   /// - Parameter step: what was asked for, where it was no launch.
   func missingDeveloperService(_ major: Int, _ step: String?) throws(PhoneError) -> PhoneError {
     let detail = (step.map { $0 + ": " } ?? "") + "InvalidService"
-    // Older phones have no such switch.
-    let mode = major >= 16 ? try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") : nil
-    let isOff = mode == .boolean(false)
-    return .launchRefused(udid, isOff ? .developerModeOff : .noDeveloperImage, detail: detail)
+    return .launchRefused(udid, try isDeveloperModeOff(major) ? .developerModeOff : .noDeveloperImage, detail: detail)
   }
 }
 

@@ -178,4 +178,43 @@ extension Bench {
     #expect(error?.refusal == .failed)
     #expect(error?.detail?.contains("though a developer image is mounted") == true)
   }
+
+  @Test func `waits for a service that the list gets only some seconds after the image was mounted`() async throws {
+    let bench = try Bench("17.6")
+    let lane = try await bench.lane()
+    try bench.do("remote-service", ["as": "missing"])
+    let launch = Task { await lane.ending(of: kiosk) }
+    // The question that follows a list without it.
+    #expect(await eventually { bench.askedForDeveloperMode })
+
+    try bench.do("remote-service", ["as": "listed"])
+
+    #expect(await launch.value == nil)
+  }
+
+  @Test func `waits for the tunnel of a phone that has only just started`() async throws {
+    let bench = try Bench("17.6")
+    try bench.do(
+      "service-fault", ["kind": "refuse", "service": CoreDeviceService.tunnel, "count": "1"])
+
+    #expect(try await bench.lane().ending(of: kiosk) == nil)
+  }
+
+  @Test func `asks at once for the image where none is mounted`() async throws {
+    let bench = try Bench("17.6")
+    try bench.do("unmount")
+    try bench.do("remote-service", ["as": "missing"])
+    let start = ContinuousClock.now
+
+    let error = try await bench.lane().ending(of: kiosk)
+
+    #expect(error?.refusal == .noDeveloperImage)
+    #expect(ContinuousClock.now - start < ServicePatience.span)
+  }
+}
+
+extension Bench {
+  fileprivate var askedForDeveloperMode: Bool {
+    count("lockdown-request") { $0["key"] == "DeveloperModeStatus" } > 0
+  }
 }

@@ -56,19 +56,31 @@ extension PhoneWork {
   /// - Returns: nil when the phone has no tunnel.
   /// - Throws: why the service is not there, or what kept it from being reached.
   func client(of service: CoreDeviceService, _ step: String) throws(PhoneError) -> CoreDeviceClient? {
-    switch try opening(of: service, step) {
-    case .client(let client): return client
-    case .noTunnel: return nil
-    case .notListed: throw try absence(of: service, step)
+    var last = CoreDeviceOpening.noTunnel
+    let found = try patiently(
+      service.rawValue, step, isDue: { () throws(PhoneError) in try isDue(last) }
+    ) { () throws(PhoneError) in
+      last = try opening(of: service, step)
+      if case .client(let client) = last { return client }
+      return nil
+    }
+    guard found == nil, case .notListed = last else { return found }
+    throw try absence(of: service, step)
+  }
+
+  /// Whether what is missing may come yet.
+  private func isDue(_ opening: CoreDeviceOpening) throws(PhoneError) -> Bool {
+    switch opening {
+    case .client: false
+    case .noTunnel: try systemVersion().hasTunnel
+    case .notListed: try hasDeveloperImage()
     }
   }
 
   /// Why a service of the developer image is not in the phone's list.
   private func absence(of service: CoreDeviceService, _ step: String) throws(PhoneError) -> PhoneError {
     let detail = "\(step): \(service.rawValue) is not listed"
-    if try value("DeveloperModeStatus", in: "com.apple.security.mac.amfi") == .boolean(false) {
-      return .launchRefused(udid, .developerModeOff, detail: detail)
-    }
+    if try isDeveloperModeOff(17) { return .launchRefused(udid, .developerModeOff, detail: detail) }
     guard try developerImage().isMounted else { return .launchRefused(udid, .noDeveloperImage, detail: detail) }
     return .launchRefused(udid, .failed, detail: "\(detail), though a developer image is mounted")
   }

@@ -134,6 +134,8 @@ struct SystemVersion: Equatable, Comparable, Sendable {
   }
 
   var major: Int { numbers[0] }
+  /// Whether iOS of that version lets hosts into its tunnel over the cable: from 17.4 on.
+  var hasTunnel: Bool { !numbers.lexicographicallyPrecedes([17, 4]) }
 
   static func < (left: Self, right: Self) -> Bool { left.numbers.lexicographicallyPrecedes(right.numbers) }
 }

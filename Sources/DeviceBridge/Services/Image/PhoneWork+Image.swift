@@ -67,6 +67,7 @@ extension PhoneWork {
     do throws(MounterRefusal) {
       try send(upload, channel, report)
       try ask(channel, upload.mounting, for: "Complete")
+      missing = []
       return nil
     } catch {
       switch error {

@@ -22,9 +22,11 @@ extension PhoneWork {
 
   /// By screenshotr, which speaks DeviceLink: lists in property lists. iOS 16 and older.
   private func classicScreen(_ version: SystemVersion, _ step: String) throws(PhoneError) -> Picture {
-    guard let started = try start("com.apple.mobile.screenshotr") else {
-      throw try missingDeveloperService(version.major, step)
+    let name = "com.apple.mobile.screenshotr"
+    let found = try patiently(name, step, isDue: { () throws(PhoneError) in try hasDeveloperImage() }) {
+      () throws(PhoneError) in try start(name)
     }
+    guard let started = found else { throw try missingDeveloperService(version.major, step) }
     let channel = try ServiceChannel(started, context)
     // An uncompressed picture of a tablet's screen has 23 MB.
     channel.messageLimit = 48 << 20
