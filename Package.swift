@@ -11,19 +11,23 @@ let strict: [SwiftSetting] = [
 
 /// A room: a target under Sources/ and, beside it, its tests.
 ///
-/// - Parameter against: rooms that only the tests reach for, such as the virtual phone at the far end of the socket.
+/// - Parameters:
+///   - against: rooms that only the tests reach for, such as the virtual phone at the far end of the socket.
+///   - excluded: folders beside the tests that hold what they read, and no code.
 func room(
-  _ name: String, over dependencies: [Target.Dependency], against others: [Target.Dependency] = []
+  _ name: String, over dependencies: [Target.Dependency], against others: [Target.Dependency] = [],
+  excluding excluded: [String] = []
 ) -> [Target] {
   [
     .target(name: name, dependencies: dependencies, swiftSettings: strict),
-    tests(of: name, over: dependencies + others),
+    tests(of: name, over: dependencies + others, excluding: excluded),
   ]
 }
 
-func tests(of name: String, over dependencies: [Target.Dependency]) -> Target {
+func tests(of name: String, over dependencies: [Target.Dependency], excluding excluded: [String] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: excluded,
+    swiftSettings: strict)
 }
 
 /// One Debian library as a module; its flags come from pkg-config.
@@ -62,7 +66,9 @@ let package = Package(
       against: ["VirtualPhone"])
     + room(
       "Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone", "Simulation"])
-    + room("Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"])
+    + room(
+      "Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"],
+      excluding: ["mistakes"])
     + [
       // The watch in simulated years; no part of fleetctl.
       .target(name: "Simulation", dependencies: ["Fleet", "DeviceBridge", "Wire"], swiftSettings: strict),

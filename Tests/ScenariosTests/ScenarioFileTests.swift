@@ -190,7 +190,8 @@ private let everyKind =
       "4:5: in-background takes the app out of service, so the scenario needs 'recovers', which shows that it is back"),
     Refused(
       "scenario: x\nquarantine: {until: 2026-13-01, on: []}\nsteps:\n  - wait: 1s\n",
-      "2:13: quarantine needs 'reason'"),
+      "2:13: quarantine needs 'reason'", "2:21: '2026-13-01' is no day; one is written 2026-12-20",
+      "2:37: on is empty; leave it out where the fault is known on every body"),
     Refused(
       "scenario: x\nquarantine: {reason: y, until: soon, on: []}\nsteps:\n  - wait: 1s\n",
       "2:32: 'soon' is no day; one is written 2026-12-20",

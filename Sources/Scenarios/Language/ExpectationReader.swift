@@ -125,6 +125,7 @@ struct ExpectationReader {
   /// - Parameter texts: header values are texts as written; JSON values follow YAML's core schema.
   private func matcher(_ node: YAMLNode, texts: Bool) -> Matcher? {
     guard case .mapping(let entries) = node.value else { return value(node, texts: texts).map(Matcher.equals) }
+    guard !reading.isUnquotedName(node) else { return nil }
     guard let fields = reading.fields(node, Forms.matcher) else { return nil }
     let matchers = fields.entries.compactMap { word($0, texts: texts) }
     if entries.isEmpty {
@@ -157,6 +158,7 @@ struct ExpectationReader {
   }
 
   private func value(_ node: YAMLNode, texts: Bool) -> JSON? {
+    guard !reading.isUnquotedName(node) else { return nil }
     if case .scalar(let text, _) = node.value, !reading.knowsNames(in: text, node, free: true) { return nil }
     return texts ? reading.text(node).map(JSON.string) : reading.json(node)
   }

@@ -8,26 +8,26 @@ struct RequestReader {
 
   /// A request together with what is expected of its answer.
   func judged(_ fields: Fields) -> RequestStep? {
-    guard var step = request(fields) else { return nil }
-    if let node = fields["expect"] {
-      guard let expectation = ExpectationReader(reading).expectation(node) else { return nil }
-      step.expectation = expectation
-    }
-    step.retryWithin = fields["retry-within"].flatMap(reading.positiveDuration)
+    let expectation = fields["expect"].map { ExpectationReader(reading).expectation($0) } ?? Expectation()
+    let retryWithin = fields["retry-within"].flatMap(reading.positiveDuration)
+    guard var step = request(fields), let expectation else { return nil }
+    step.expectation = expectation
+    step.retryWithin = retryWithin
     return step
   }
 
   func request(_ fields: Fields) -> RequestStep? {
-    guard let node = fields["request"], let line = reading.requestLine(node) else { return nil }
-    guard reading.knowsNames(in: line.target, node) else { return nil }
-    var step = RequestStep(line: line)
+    let line = fields["request"].flatMap { node in
+      reading.requestLine(node).flatMap { reading.knowsNames(in: $0.target, node) ? $0 : nil }
+    }
+    var step = RequestStep(line: line ?? RequestLine(method: "", target: ""))
     fields.set("headers", &step.headers) { headers($0) }
     fields.setOrNull("body", &step.body) { node in
       reading.text(node).flatMap { reading.knowsNames(in: $0, node, free: true) ? $0 : nil }
     }
     if let node = fields["token"] { step.token = token(node) ?? .configured }
     fields.setOrNull("deadline", &step.deadline, reading.positiveDuration)
-    return step
+    return line == nil ? nil : step
   }
 
   private func token(_ node: YAMLNode) -> RequestStep.Token? {

@@ -13,7 +13,11 @@ struct ScenarioReader {
   }
 
   func scenario(_ node: YAMLNode, hash: String) -> Scenario? {
-    let root = variables.isEmpty ? node : Substitution(reading: reading, values: variables)(node)
+    let root =
+      variables.isEmpty
+      ? node
+      : Substitution(
+        reading: reading, values: variables.mapValues { Substitution.Value(text: $0, plain: true) })(node)
     guard let fields = reading.fields(root, Forms.scenario) else { return nil }
     let name = fields.required("scenario", name)
     var result = Scenario(
@@ -48,10 +52,9 @@ struct ScenarioReader {
   }
 
   private func quarantine(_ node: YAMLNode) -> Quarantine? {
-    guard let fields = reading.fields(node, Forms.quarantine),
-      let reason = fields.required("reason", reading.text)
-    else { return nil }
-    var quarantine = Quarantine(reason: reason, until: nil, ticket: nil, on: [])
+    guard let fields = reading.fields(node, Forms.quarantine) else { return nil }
+    var quarantine = Quarantine(
+      reason: fields.required("reason", reading.text) ?? "", until: nil, ticket: nil, on: [])
     fields.setOrNull("until", &quarantine.until, reading.day)
     fields.setOrNull("ticket", &quarantine.ticket, reading.text)
     if let node = fields["on"] {

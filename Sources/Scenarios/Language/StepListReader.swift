@@ -70,13 +70,13 @@ struct StepListReader {
   }
 
   /// Each value of the first name with each of the second, and so on.
-  private func combinations(_ node: YAMLNode) -> [[String: String]]? {
+  private func combinations(_ node: YAMLNode) -> [[String: Substitution.Value]]? {
     guard case .mapping(let entries) = node.value, !entries.isEmpty else {
       reading.wrong(
         node, "for-each is a mapping of names and lists of values: {camera: [front, back]}, not \(node.kind)")
       return nil
     }
-    var rows: [[String: String]] = [[:]]
+    var rows: [[String: Substitution.Value]] = [[:]]
     var isWhole = true
     for entry in entries {
       if !Self.isName(entry.key) || Reading.namesInTexts.contains(entry.key) {
@@ -84,9 +84,13 @@ struct StepListReader {
         reading.wrong(line: entry.keyLine, column: entry.keyColumn, "'\(entry.key)' \(why); call it something else")
         isWhole = false
       }
-      guard let values = reading.texts(entry.value) else {
+      guard let texts = reading.texts(entry.value), case .sequence(let items) = entry.value.value else {
         isWhole = false
         continue
+      }
+      let values = zip(texts, items).map { text, item in
+        if case .scalar(_, plain: true) = item.value { return Substitution.Value(text: text, plain: true) }
+        return Substitution.Value(text: text, plain: false)
       }
       if values.isEmpty {
         reading.wrong(entry.value, "'\(entry.key)' has no values; the steps would not be run at all")

@@ -71,16 +71,18 @@ struct StepReader {
   }
 
   private func start(_ node: YAMLNode, _ fields: Fields) -> Step.Action? {
-    guard let name = reading.text(node), fields.required("request", { $0 }) != nil,
-      let request = RequestReader(reading).request(fields)
-    else { return nil }
+    let name = reading.text(node)
+    _ = fields.required("request") { $0 }
+    let request = RequestReader(reading).request(fields)
+    guard let name, let request else { return nil }
     return .start(name: name, request)
   }
 
   private func finish(_ node: YAMLNode, _ fields: Fields) -> Step.Action? {
-    guard let name = reading.text(node) else { return nil }
-    guard let expect = fields["expect"] else { return .finish(name: name, Expectation()) }
-    return ExpectationReader(reading).expectation(expect).map { .finish(name: name, $0) }
+    let name = reading.text(node)
+    let expectation = fields["expect"].map { ExpectationReader(reading).expectation($0) } ?? Expectation()
+    guard let name, let expectation else { return nil }
+    return .finish(name: name, expectation)
   }
 
   private func until(_ node: YAMLNode, _ fields: Fields) -> Step.Action? {

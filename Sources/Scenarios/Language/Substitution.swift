@@ -3,14 +3,33 @@ import Wire
 
 /// Fills in names in braces before a field is read, so that the field's own type decides what the value is.
 struct Substitution {
+  /// What a name stands for; a text that is nothing but the name becomes it, quoted or not as it was given.
+  struct Value: Equatable {
+    var text: String
+    var plain: Bool
+  }
+
   let reading: Reading
-  let values: [String: String]
+  let values: [String: Value]
+
+  init(reading: Reading, values: [String: Value]) {
+    self.reading = reading
+    self.values = values
+    texts = values.mapValues(\.text)
+  }
+
+  private let texts: [String: String]
 
   func callAsFunction(_ node: YAMLNode) -> YAMLNode {
     var filled = node
     switch node.value {
     case .scalar(let text, let plain):
-      if text.contains("{") { filled.value = .scalar(Placeholders.fill(text, values), plain: plain) }
+      guard text.contains("{") else { return node }
+      if text.hasPrefix("{"), text.hasSuffix("}"), let whole = values[String(text.dropFirst().dropLast())] {
+        filled.value = .scalar(whole.text, plain: whole.plain)
+      } else {
+        filled.value = .scalar(Placeholders.fill(text, texts), plain: plain)
+      }
     case .sequence(let items): filled.value = .sequence(items.map { self($0) })
     case .mapping(let entries): filled.value = .mapping(self.entries(entries))
     }
@@ -21,7 +40,7 @@ struct Substitution {
     var seen: Set<String> = []
     return entries.compactMap { entry in
       var filled = entry
-      filled.key = entry.key.contains("{") ? Placeholders.fill(entry.key, values) : entry.key
+      filled.key = entry.key.contains("{") ? Placeholders.fill(entry.key, texts) : entry.key
       filled.value = self(entry.value)
       if seen.insert(filled.key).inserted { return filled }
       reading.wrong(
@@ -43,6 +62,15 @@ extension Reading {
   func filledTexts(_ node: YAMLNode) -> [String]? {
     guard let texts = texts(node), case .sequence(let items) = node.value else { return nil }
     return zip(texts, items).allSatisfy({ knowsNames(in: $0, $1) }) ? texts : nil
+  }
+
+  /// Whether `{name}` without quotes stands here, which YAML takes for a mapping; said so where it does.
+  func isUnquotedName(_ node: YAMLNode) -> Bool {
+    guard node.isFlow, case .mapping(let entries) = node.value, entries.count == 1, entries[0].value.isNull,
+      !Forms.matcher.keys.contains(entries[0].key)
+    else { return false }
+    wrong(node, "{\(entries[0].key)} is a mapping without quotes; write \"{\(entries[0].key)}\"")
+    return true
   }
 
   /// Whether every name in braces has a value; the first that has none is written down.

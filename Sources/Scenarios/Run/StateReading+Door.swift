@@ -74,8 +74,8 @@ extension Scene {
   private func readStatus(_ look: (JSON?, Int) -> StateReading) async -> StateReading {
     switch await call(.status)?.ending {
     case .response(let message): look(JSON(parsing: message.body), message.status)
-    case .refused: .unreadable("the door's port is closed")
-    case .silent(_, let detail), .badReply(let detail): .unreadable("the door gives no answer: \(detail)")
+    case .refused: .mute("the door's port is closed")
+    case .silent(_, let detail), .badReply(let detail): .mute("the door gives no answer: \(detail)")
     case .unreachable(let error): .unreachable(error.sentence)
     case nil: .unreadable("the run was stopped")
     }

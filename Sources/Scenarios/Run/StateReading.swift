@@ -10,7 +10,7 @@ enum StateReading: Equatable, Sendable {
   case denied(String)
   /// The phone is there and does not tell.
   case unreadable(String)
-  /// The app's door is silent, so that it is not seen in front: the phone may have done all it can.
+  /// The app's door is silent, so that the app does not tell: the phone may have done all it can.
   case mute(String)
   /// No phone tells that: whoever brings it about has the last word.
   case untold(String)

@@ -42,6 +42,7 @@ final class Bench: Sendable {
   }
 
   var mux: MuxAddress { .unix(path: "\(folder)/mux") }
+  var lab: VirtualLab { VirtualLab(fleet) }
 
   /// The phones as bodies, with the virtual lab's commands as fleet.yaml would name them.
   func bodies(_ change: (inout FleetConfiguration) -> Void = { _ in }) async throws -> [Body] {
@@ -58,7 +59,7 @@ final class Bench: Sendable {
   func run(
     _ scenarios: [Scenario], on bodies: [Body], keepsLog: Bool = false,
     _ look: @escaping @Sendable (RunEvent) -> Void = { _ in },
-    options change: (inout ScenarioRun.Options) -> Void = { _ in }
+    options change: (inout ScenarioRun.Options) -> Void = { _ in }, lab: (any LabMeans)? = nil
   ) async -> Seen {
     let events = Guarded<[RunEvent]>([])
     var options = ScenarioRun.Options(number: 1, version: "test")
@@ -72,7 +73,7 @@ final class Bench: Sendable {
     let token = token
     options.files = Files(exists: { _ in true }, read: { _, _ throws(Problem) in Array((token ?? "").utf8) })
     let run = ScenarioRun(
-      scenarios: scenarios, bodies: bodies, options: options, lab: VirtualLab(fleet),
+      scenarios: scenarios, bodies: bodies, options: options, lab: lab ?? self.lab,
       connect: { [mux] in PhoneLane($0, mux: mux) }
     ) { event in
       events.with { $0.append(event) }

@@ -195,6 +195,10 @@ final class FakePhone: ScenarioLink {
 final class TestClock: ScenarioClock {
   private let time = Guarded(Duration.zero)
   private let asked = Guarded<[Duration]>([])
+  /// The host's time that a sleep takes, for what goes on beside it.
+  private let resting: Duration?
+
+  init(resting: Duration? = nil) { self.resting = resting }
 
   var now: Duration { time.with { $0 } }
   /// The spans that became deadlines, in order.
@@ -206,7 +210,7 @@ final class TestClock: ScenarioClock {
   func sleep(for span: Duration) async throws {
     try Task.checkCancellation()
     advance(by: span)
-    await Task.yield()
+    if let resting { try await ContinuousClock().sleep(for: resting) } else { await Task.yield() }
   }
 
   func deadline(after span: Duration) -> Deadline {
