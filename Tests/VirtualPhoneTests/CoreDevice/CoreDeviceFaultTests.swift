@@ -17,8 +17,8 @@ import Wire
     var failure: (any Error)?
     while failure == nil {
       do {
-        // What comes, comes at once; nothing more is a sleeping phone.
-        let bytes = try client.socket.read(max: 4096, by: .after(.milliseconds(200)))
+        let patience = ["sleep", "oversized"].contains(kind) ? Duration.milliseconds(200) : soon
+        let bytes = try client.socket.read(max: 4096, by: .after(patience))
         guard !bytes.isEmpty else { throw StreamError.closed }
         if let (body, _) = try reader.feed(bytes) { _ = try TunnelOffer(body) }
       } catch { failure = error }
@@ -133,7 +133,7 @@ import Wire
     #expect(throws: RemoteXPCError.timedOut) { try apps.call(.listProcesses, by: .after(Self.little)) }
 
     // Silent: the service has not even looked at it.
-    #expect(phone.events("coredevice-call").count == (kind == "silent" ? 0 : 1))
+    #expect(holds { phone.events("coredevice-call").count == (kind == "silent" ? 0 : 1) })
     #expect(try host.call(.lockState).output != nil)
   }
 
@@ -210,7 +210,8 @@ import Wire
     let connection = try host.open(port: host.offer.rsdPort)
 
     let outcome = Result { () throws -> RSDHandshake in
-      guard let body = try connection.receive(by: .after(Self.little))?.body else { throw StreamError.closed }
+      let patience = kind == "silent" ? Self.little : soon
+      guard let body = try connection.receive(by: .after(patience))?.body else { throw StreamError.closed }
       return try RSDHandshake(body)
     }
 
