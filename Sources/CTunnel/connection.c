@@ -9,6 +9,8 @@ enum {
   KEEPALIVE_COUNT = 4,
 };
 
+static void on_failed(void *argument, err_t error);
+
 /* Within a batch of packets whoever waits is woken once, after the last of them. */
 static void touch(ctunnel_connection *connection) {
   if (!receiving) {
@@ -20,14 +22,24 @@ static void touch(ctunnel_connection *connection) {
   }
 }
 
+bool connection_postpones(const struct tcp_pcb *pcb) {
+  ctunnel_connection *connection = pcb->callback_arg;
+  /* One that nobody has accepted yet still has its listener's argument. */
+  if (pcb->errf != on_failed || !connection) return false;
+  connection->owes_acknowledgement = true;
+  touch(connection);
+  return true;
+}
+
 void connection_settle(ctunnel_connection *connection) {
   struct tcp_pcb *pcb = connection->pcb;
   /* lwIP holds the last acknowledgement back for up to 250 ms, and a peer with Nagle's algorithm its answer's tail
-     for as long. Once in a batch is enough: lwIP itself acknowledges every other segment. */
-  if (pcb && (pcb->flags & TF_ACK_DELAY)) {
+     for as long. */
+  if (pcb && (connection->owes_acknowledgement || (pcb->flags & TF_ACK_DELAY))) {
     tcp_ack_now(pcb);
     tcp_output(pcb);
   }
+  connection->owes_acknowledgement = false;
   signal_raise(&connection->changed);
 }
 

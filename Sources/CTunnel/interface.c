@@ -19,10 +19,23 @@ static size_t interfaces;
    two tunnels may share. */
 ctunnel_interface *receiving;
 
+/* lwIP acknowledges every other segment. Of a batch's acknowledgements only the last says something, and that one leaves
+   at the batch's end: each would be a write of its own, and a turn of the sender's threads.
+   The connection whose segment was taken in last is the first of lwIP's list. */
+static bool is_postponed(const struct pbuf *packet) {
+  const uint8_t *tcp = (const uint8_t *)packet->payload + HEADER;
+  const struct tcp_pcb *pcb = tcp_active_pcbs;
+  if (!receiving || packet->tot_len != HEADER + TCP_HEADER || tcp[13] != TCP_ACK || !pcb) return false;
+  if (pcb->netif_idx != netif_get_index(&receiving->netif) || pcb->state != ESTABLISHED) return false;
+  if (pcb->local_port != (tcp[0] << 8 | tcp[1]) || pcb->remote_port != (tcp[2] << 8 | tcp[3])) return false;
+  return connection_postpones(pcb);
+}
+
 static err_t send_packet(struct netif *netif, struct pbuf *packet, const ip6_addr_t *next) {
   LWIP_UNUSED_ARG(next);
   ctunnel_interface *interface = receiving ? receiving : netif->state;
   if (interface->is_closed) return ERR_IF;
+  if (!packet->next && is_postponed(packet)) return ERR_OK;
   uint8_t copy[LARGEST_SENT];
   const uint8_t *bytes = packet->payload;
   if (packet->next) {
@@ -184,6 +197,8 @@ void ctunnel_interface_input(ctunnel_interface *interface, const uint8_t *bytes,
 }
 
 void ctunnel_interface_end(ctunnel_interface *interface) {
+  /* What leaves from here on belongs to a connection, and is no longer postponed. */
+  receiving = NULL;
   while (interface->touched) {
     ctunnel_connection *connection = interface->touched;
     interface->touched = connection->next_touched;
@@ -191,7 +206,6 @@ void ctunnel_interface_end(ctunnel_interface *interface) {
     connection_settle(connection);
   }
   if (!interface->is_closed) show_all(interface);
-  receiving = NULL;
   UNLOCK_TCPIP_CORE();
 }
 

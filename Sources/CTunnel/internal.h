@@ -47,7 +47,7 @@ struct ctunnel_connection {
   struct tcp_pcb *pcb;
   uint16_t local_port;
   struct inbox inbox;
-  bool is_connected, peer_has_ended, sending_has_ended, is_short_of_room;
+  bool is_connected, peer_has_ended, sending_has_ended, is_short_of_room, owes_acknowledgement;
   /* Zero while it lives; then why reading fails after the inbox, and writing. */
   int failure;
   struct signal changed;
@@ -75,6 +75,8 @@ void connection_adopt(ctunnel_connection *connection, struct tcp_pcb *pcb);
 /* Leaves the pcb to lwIP, which frees it when the goodbyes are said. */
 void connection_detach(ctunnel_connection *connection);
 void connection_fail(ctunnel_connection *connection, int failure);
+/* False for a pcb that is left to lwIP. */
+bool connection_postpones(const struct tcp_pcb *pcb);
 /* Once in every batch, after all of its packets. */
 void connection_settle(ctunnel_connection *connection);
 bool connection_has_room(const struct tcp_pcb *pcb);

@@ -66,17 +66,30 @@ public final class TLSStream: ByteStream, @unchecked Sendable {
   public func read(max: Int, by deadline: Deadline) throws(StreamError) -> [UInt8] {
     while true {
       var failure: Int32 = 0
-      let bytes = session.with { raw in
-        [UInt8](unsafeUninitializedCapacity: max) { buffer, count in
-          ERR_clear_error()
-          let got = SSL_read(raw, buffer.baseAddress, Int32(clamping: max))
-          failure = got > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, got)
-          count = Swift.max(Int(got), 0)
-        }
+      let bytes = [UInt8](unsafeUninitializedCapacity: max) { buffer, count in
+        (count, failure) = take(into: UnsafeMutableRawBufferPointer(buffer))
       }
-      if failure == SSL_ERROR_NONE { return bytes }
+      if !bytes.isEmpty || max == 0 { return bytes }
       if Self.isEnd(failure) { return [] }
       try Self.wait(for: socket, after: failure, by: deadline)
+    }
+  }
+
+  /// Takes a record, and those behind it that have come with it.
+  private func take(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, failure: Int32) {
+    // As a number: the compiler takes the pointer for something that might stay with the session.
+    let place = UInt(bitPattern: buffer.baseAddress)
+    let room = buffer.count
+    return session.with { raw in
+      var count = 0
+      repeat {
+        ERR_clear_error()
+        let got = SSL_read(raw, UnsafeMutableRawPointer(bitPattern: place + UInt(count)), Int32(clamping: room - count))
+        // An end, or a fault, that comes behind something comes again with the next read.
+        if got <= 0 { return (count, SSL_get_error(raw, got)) }
+        count += Int(got)
+      } while count < room && SSL_has_pending(raw) == 1
+      return (count, SSL_ERROR_NONE)
     }
   }
 
@@ -107,20 +120,16 @@ public final class TLSStream: ByteStream, @unchecked Sendable {
 
   public var fd: Int32 { socket.fd }
 
+  /// From now on takes off the socket what is there, not record by record in two reads each. What follows must be TLS to
+  /// the end: bytes that are read here are lost to whoever would go on in clear.
+  public func readAhead() { session.with { SSL_set_read_ahead($0, 1) } }
+
   /// - Returns: how many bytes came; zero at the end of the stream, nil when there are none yet. Bytes may be waiting
   ///   here while the descriptor has none, until this has given nil.
   public func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? {
-    var count: Int32 = 0
-    var failure: Int32 = 0
-    // As a number: the compiler takes the pointer for something that might stay with the session.
-    let place = UInt(bitPattern: buffer.baseAddress)
-    session.with { raw in
-      ERR_clear_error()
-      count = SSL_read(raw, UnsafeMutableRawPointer(bitPattern: place), Int32(clamping: buffer.count))
-      failure = count > 0 ? SSL_ERROR_NONE : SSL_get_error(raw, count)
-    }
+    let (count, failure) = take(into: buffer)
+    if count > 0 { return count }
     switch failure {
-    case SSL_ERROR_NONE: return Int(count)
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return nil
     default:
       if Self.isEnd(failure) { return 0 }

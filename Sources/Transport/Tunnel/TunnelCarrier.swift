@@ -4,11 +4,18 @@ import Glibc
 public protocol TunnelCarrier: AnyObject, Sendable {
   /// For waiting until it can be read or written.
   var fd: Int32 { get }
+  /// Called once, before anything is read: nothing but packets follows.
+  func readAhead()
   /// - Returns: how many bytes came; zero at the end of the stream, nil when there are none yet.
   func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int?
   /// - Returns: how many of the bytes were taken; zero when it is full. The same bytes are offered again then.
   func writeNow(_ bytes: ArraySlice<UInt8>) throws(StreamError) -> Int
   func close()
+}
+
+extension TunnelCarrier {
+  /// Nothing, where a read takes what is there anyway.
+  public func readAhead() {}
 }
 
 extension Socket: TunnelCarrier {

@@ -47,6 +47,7 @@ final class TunnelLoop: Sendable {
     var isFinishing = false
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.readSize, alignment: 16)
     defer { buffer.deallocate() }
+    carrier.readAhead()
     try takeEarly(&splitter)
     while true {
       if mayHaveMore { mayHaveMore = try read(buffer, &splitter) }

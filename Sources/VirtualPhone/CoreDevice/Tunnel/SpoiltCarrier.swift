@@ -53,6 +53,9 @@ final class SpoiltCarrier: TunnelCarrier {
 
   var fd: Int32 { carrier.fd }
 
+  /// Not passed on: record by record it can be told what the host wrote at a time.
+  func readAhead() {}
+
   func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(StreamError) -> Int? {
     _ = try sendAhead()
     var count = try carrier.readNow(into: buffer)
