@@ -137,7 +137,7 @@ private let kiosk = "com.example.kiosk"
     _ = try await lane.screen(by: .patient)
   }
 
-  @Test(arguments: ["drip", "joined", "foreign"])
+  @Test(arguments: ["drip", "foreign"])
   func `is as good when its bytes come oddly, or belong to others`(_ kind: String) async throws {
     let bench = try Bench("18.5")
     try bench.do("tunnel-fault", ["kind": kind, "when": "after", "count": "1"])
