@@ -201,7 +201,7 @@ extension LaunchRefusal {
       """
     case .notOnThisIOS:
       """
-      \(what) iOS 17.0 to 17.3 can't be asked over the cable; fleetctl can on iOS 16 and older, and from 17.4 on. \
+      \(what) iOS 17.0 to 17.3 can't be asked over the cable; iOS 16 and older can, and so can 17.4 and later. \
       Update the phone, or open the app by hand; whether it is up tells: fleetctl hello \(udid)
       """
     case .appExited:

@@ -183,7 +183,7 @@ import Wire
     _ = narrator.lines(for: Self.end(.flaky))
 
     #expect(narrator.closing.isEmpty)
-    #expect(narrator.progress == "1 of 0 done")
+    #expect(narrator.progress == "1 of 1 done")
   }
 
   @Test func `say where the run is`() {

@@ -214,7 +214,7 @@ import Wire
       """, to: "fleet.yaml")
 
     #expect(await Self.offered(["lau"], folder) == ["launch"])
-    #expect(await Self.offered(["--color", "never", "comp"], folder) == ["completions"])
+    #expect(await Self.offered(["--color", "never", "compl"], folder) == ["completions"])
     #expect(await Self.offered(["lock-state", "--exp"], folder) == ["--expect"])
     #expect(await Self.offered(["lock-state", "--expect", "un"], folder) == ["unlocked", "unknown"])
     #expect(await Self.offered(["virtual", "jo"], folder) == ["journal"])
