@@ -124,6 +124,23 @@ import Wire
     #expect(Set(ids) == [Int(usb)])
     #expect(try await bench.listed().count == 1)
   }
+
+  @Test(arguments: ["a", "b", "c", "d", "e", "f"])
+  func `H58: is listed and reached over USB in whatever layout its network address comes`(_ layout: String) async throws
+  {
+    let bench = try Bench("16.7")
+    try bench.do("list-as", ["network": "before", "address": layout])
+    let lane = try await bench.lane()
+
+    let both = try await bench.listed()
+    let facts = await lane.facts(by: .patient)
+    try bench.do("list-as", ["network": "only", "address": layout])
+    let alone = try await bench.listed()
+
+    #expect(both.map(\.transport) == [.usb] && both[0].alsoNetwork)
+    #expect(facts.error == nil)
+    #expect(alone.map(\.transport) == [.network])
+  }
 }
 
 @Suite struct `trust` {

@@ -288,6 +288,18 @@ final class TestNotes: UndoNotes {
     #expect(notes.notes(of: udid) == [])
   }
 
+  @Test func `can be undone by a supervisor, too`() async throws {
+    let phone = FakePhone { $0.active = false }
+    let notes = TestNotes([udid: [note(.inBackground, "in-front")]])
+    let leftovers = Leftovers(of: Stage().body(phone), in: notes, lab: FakeLab(), clock: TestClock())
+
+    #expect(try !leftovers.isEmpty)
+    #expect(await leftovers.undo(over: phone) == nil)
+
+    #expect(phone.log == ["launch com.example.kiosk"])
+    #expect(try leftovers.isEmpty)
+  }
+
   @Test func `lets a stopped process go on`() async throws {
     let phone = FakePhone { $0.isStopped = true }
     var stage = Stage()
