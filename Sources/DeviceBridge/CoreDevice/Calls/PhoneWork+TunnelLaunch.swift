@@ -89,10 +89,10 @@ extension PhoneWork {
 
   // MARK: - The lock
 
-  /// The lock as the tunnel's own service tells it, which not every phone has; else as lockdown does.
+  /// The lock as the tunnel's own service tells it, which not every phone has; else as lockdown does, of whose yes reports
+  /// differ whether it means that the phone is locked or that it has a passcode.
   private func lockForLaunch() -> LockReading {
-    if let reading = try? lockInTunnel() { return reading }
-    return lock()
+    (try? lockInTunnel()) ?? lock()
   }
 
   /// - Returns: nil where the phone does not tell the lock in its tunnel.
