@@ -25,10 +25,11 @@ enum Fleetctl {
 
   /// Runs it to its end, in an environment of its own: no configuration of this machine is found.
   static func run(
-    _ arguments: [String], environment: [String: String] = [:], stdout: ChildProcess.Stdout = .collected
+    _ arguments: [String], environment: [String: String] = [:], stdout: ChildProcess.Stdout = .collected,
+    within limit: Duration = .seconds(20)
   ) async -> Done {
     let child = start(arguments, environment: environment, stdout: stdout)
-    let ending = await child.ending()
+    let ending = await child.ending(within: limit)
     return Done(ending: ending, output: child.output)
   }
 

@@ -236,10 +236,10 @@ import Wire
 
     let done = await Fleetctl.run(
       [
-        "run", "--virtual", "2", "--ios", "16.7,18.5", "--time-scale", "4", "--report", folder.file("out"), "-v",
+        "run", "--virtual", "2", "--ios", "16.7,18.5", "--time-scale", "10", "--report", folder.file("out"), "-v",
         `fleetctl run`.scenarios,
       ],
-      environment: ["TMPDIR": scratch.path, "STATE_DIRECTORY": folder.file("state")])
+      environment: ["TMPDIR": scratch.path, "STATE_DIRECTORY": folder.file("state")], within: .seconds(200))
 
     #expect([0, 1, 3].contains(done.code), "\(done.output.err)")
     let files = folder.files.merging(scratch.files) { $1 }
