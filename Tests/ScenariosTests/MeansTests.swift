@@ -189,6 +189,41 @@ final class TestNotes: UndoNotes {
     #expect(seen.steps[0].came == "the phone has left the bus and is back, by the command 'reboot'")
   }
 
+  @Test func `mount a missing developer image where the owner wants that, and only there`() async throws {
+    let mounted = Guarded(false)
+    let phone = FakePhone {
+      $0.active = false
+      $0.launchError = .launchRefused(UDID("x"), .noDeveloperImage, detail: "")
+    }
+    var stage = Stage()
+    let plan = try scenario(steps: "  - arrange: in-front")
+
+    let alone = await stage.run([plan], on: phone)
+    stage.options.mountImage = { _ in
+      mounted.with { $0 = true }
+      phone.state.with { $0.launchError = nil }
+      return nil
+    }
+    let helped = await stage.run([plan], on: phone)
+
+    #expect(alone.verdict == .skipped)
+    #expect(helped.finished.map(\.message) == [nil])
+    #expect(mounted.with { $0 } && phone.log.count == 3)
+    #expect(helped.steps[0].deeds == ["the developer image is mounted"])
+  }
+
+  @Test func `are told the names of a for-each and of --var, too`() async throws {
+    let text =
+      "scenario: x\nsteps:\n  - for-each: {camera: [front]}\n    steps:\n      - command: [aim]\n"
+    let plan = try ScenarioFile.parse(Array(text.utf8), file: "f", variables: ["lamp-no": "3"])
+    let stage = Stage()
+
+    _ = await stage.run([plan], on: FakePhone())
+
+    #expect(stage.lab.last?.environment["FLEETCTL_CAMERA"] == "front")
+    #expect(stage.lab.last?.environment["FLEETCTL_LAMP_NO"] == "3")
+  }
+
   @Test func `blame the app and not themselves for a door that stays shut after its launch`() async throws {
     let phone = FakePhone { $0.answers["GET /hello"] = [FakePhone.json(200, ["active": true]), .refused] }
 

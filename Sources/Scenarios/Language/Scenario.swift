@@ -51,6 +51,8 @@ public struct Step: Equatable, Sendable {
   public var line: Int
   public var column: Int
   public var action: Action
+  /// What the names of a `for-each` around it, and those of --var, stand for: lab commands are told.
+  public var names: [String: String] = [:]
 
   public enum Action: Equatable, Sendable {
     case arrange(BodyState)

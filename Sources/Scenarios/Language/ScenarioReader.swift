@@ -26,7 +26,7 @@ struct ScenarioReader {
     fields.setOrNull("about", &result.about, reading.text)
     fields.set("tags", &result.tags, reading.texts)
     if let node = fields["needs"] { result.needs = needs(node) }
-    let lists = StepListReader(reading: reading)
+    let lists = StepListReader(reading: reading, names: variables)
     result.steps = fields.required("steps") { lists.steps($0, of: "steps") } ?? []
     if let node = fields["recovers"] { result.recovers = lists.steps(node, of: "recovers") ?? [] }
     if let node = fields["quarantine"] { result.quarantine = quarantine(node) }

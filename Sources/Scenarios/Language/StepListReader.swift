@@ -6,6 +6,8 @@ struct StepListReader {
   let reading: Reading
   /// Names of started requests that are under way around the list.
   var under: Set<String> = []
+  /// What names around it stand for; in its nodes they are filled in already.
+  var names: [String: String] = [:]
 
   /// Steps that a list may come to once it is written out.
   static let limit = 5_000
@@ -23,7 +25,7 @@ struct StepListReader {
     var isWhole = true
     var all: [Step] = []
     for item in items {
-      guard let steps = StepReader(reading: reading, under: under.union(pairs.open)).steps(item) else {
+      guard let steps = StepReader(reading: reading, under: under.union(pairs.open), names: names).steps(item) else {
         isWhole = false
         continue
       }
@@ -56,7 +58,9 @@ struct StepListReader {
     var all: [Step] = []
     var isWhole = true
     for row in rows {
-      guard let steps = self.steps(Substitution(reading: reading, values: row)(list), of: "steps") else {
+      let inner = StepListReader(
+        reading: reading, under: under, names: names.merging(row.mapValues(\.text)) { $1 })
+      guard let steps = inner.steps(Substitution(reading: reading, values: row)(list), of: "steps") else {
         isWhole = false
         continue
       }

@@ -7,6 +7,8 @@ struct StepReader {
   let reading: Reading
   /// Names of started requests that are under way around it.
   let under: Set<String>
+  /// What names around it stand for.
+  let names: [String: String]
 
   func steps(_ node: YAMLNode) -> [Step]? {
     guard case .mapping(let entries) = node.value else {
@@ -19,14 +21,16 @@ struct StepReader {
       Self.everyKey.contains(key) ? "'\(key)' does not go with '\(kind.rawValue)'" : nil
     }
     guard let fields else { return nil }
-    let lists = StepListReader(reading: reading, under: under)
+    let lists = StepListReader(reading: reading, under: under, names: names)
     switch kind {
     case .repeatSteps: return lists.repeated(entry.value, fields)
     case .forEach: return lists.forEach(entry.value, fields)
     case .arrange, .request, .start, .finish, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log,
       .wait,
       .person, .command:
-      return action(kind, entry.value, fields).map { [Step(line: node.line, column: node.column, action: $0)] }
+      return action(kind, entry.value, fields).map {
+        [Step(line: node.line, column: node.column, action: $0, names: names)]
+      }
     }
   }
 

@@ -132,6 +132,7 @@ extension Attempt {
   }
 
   private func run(_ step: Step) async -> StepResult {
+    scene.names = step.names
     let runner = StepRunner(scene: scene)
     switch step.action {
     case .arrange(let state): return await arranger.arrange(state)

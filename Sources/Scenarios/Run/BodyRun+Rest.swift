@@ -61,7 +61,7 @@ extension BodyRun {
       quarantine: nil)
     let scene = Scene(
       scenario: scenario, body: body, link: link, ios: ios, token: try? await token(), clock: options.clock, lab: lab,
-      attendant: options.attendant, presence: options.presence)
+      attendant: options.attendant, presence: options.presence, mountImage: options.mountImage)
     // A task of its own: an undo is not cancelled with the run.
     return await Task { await Arranger(scene) { _ in nil }.undo(arrangement) }.value
   }

@@ -148,7 +148,8 @@ struct BodyRun: Sendable {
   ) -> Scene {
     Scene(
       scenario: scenario, body: body, link: link, ios: ios, token: token, clock: options.clock, lab: lab,
-      attendant: options.attendant, diary: diary, stamps: options.stamps, presence: options.presence)
+      attendant: options.attendant, diary: diary, stamps: options.stamps,
+      presence: options.presence, mountImage: options.mountImage)
   }
 }
 

@@ -20,11 +20,7 @@ extension Scene {
     switch means {
     case .command(let argv, let limit): await run(argv, limit: limit).outcome
     case .hook(let line, let limit): await call(hook: line, limit: limit)
-    case .launch(let bundle, let fresh):
-      await onPhone(bundle) { link throws(PhoneError) in
-        try await link.launch(LaunchRequest(bundle: bundle, fresh: fresh), by: .after(Self.launchLimit))
-        return true
-      }
+    case .launch(let bundle, let fresh): await launch(LaunchRequest(bundle: bundle, fresh: fresh))
     case .stop(let bundle):
       await onPhone(bundle) { link throws(PhoneError) in try await link.suspend(bundle, by: .after(Self.launchLimit)) }
     case .goOn(let bundle):
@@ -48,7 +44,9 @@ extension Scene {
     let texts = texts
     let command = LabCommand(
       argv: argv.map { Placeholders.fill($0, texts) },
-      environment: Dictionary(uniqueKeysWithValues: texts.map { ("FLEETCTL_\($0.uppercased())", $1) }))
+      environment: Dictionary(
+        texts.merging(names) { own, _ in own }.map { ("FLEETCTL_\(Self.variable($0))", $1) },
+        uniquingKeysWith: { first, _ in first }))
     let ended = await lab.run(command, by: .after(limit))
     let output = AnswerText.visible(ended.output.trimmed)
     deeds.add("$ \(command.argv.joined(separator: " "))", output.isEmpty ? nil : output)
@@ -66,6 +64,11 @@ extension Scene {
     return (outcome, output)
   }
 
+  /// A name as environment variables are written.
+  private static func variable(_ name: String) -> String {
+    String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+  }
+
   private func call(hook line: RequestLine, limit: Duration) async -> MeansOutcome {
     var step = RequestStep(line: line)
     step.deadline = limit
@@ -74,6 +77,27 @@ extension Scene {
     let text = "the app's hook \(line): \(AnswerText.of(ending))"
     if case .unreachable = ending { return .lost(text) }
     return .broken(text)
+  }
+
+  /// Launches the app, through a developer image that is mounted for it where the owner wants that.
+  private func launch(_ request: LaunchRequest) async -> MeansOutcome {
+    let lacksImage = Guarded(false)
+    func once() async -> MeansOutcome {
+      await onPhone(request.bundle) { link throws(PhoneError) in
+        do throws(PhoneError) {
+          try await link.launch(request, by: .after(Self.launchLimit))
+          return true
+        } catch {
+          if case .launchRefused(_, .noDeveloperImage, _) = error { lacksImage.with { $0 = true } }
+          throw error
+        }
+      }
+    }
+    let outcome = await once()
+    guard lacksImage.with({ $0 }), let mountImage else { return outcome }
+    if let why = await mountImage(link) { return .refused(why) }
+    deeds.add("the developer image is mounted", nil)
+    return await once()
   }
 
   /// What is under way on the phone is waited for even when the run is stopped: only then can it be undone.

@@ -49,6 +49,9 @@ public struct ScenarioRun: Sendable {
     public var stamps: any LaunchStamps = FleetingLaunchStamps()
     /// The phone as the mux lists it now, by which a restart is seen; nil where nobody can be asked.
     public var presence: (@Sendable (Body) async -> ListedPhone?)?
+    /// Mounts a missing developer image when an app is to be brought in front, where the owner wants that; says why it
+    /// could not. nil: nothing is mounted.
+    public var mountImage: (@Sendable (any ScenarioLink) async -> String?)?
     /// Bodies as fleet.yaml has them, where this run's app is another: theirs is brought back in front at the end.
     public var configured: [UDID: Body] = [:]
     /// Told what belongs to no scenario, in a sentence.

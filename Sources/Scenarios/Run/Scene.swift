@@ -20,6 +20,8 @@ final class Scene: Sendable {
   let stamps: any LaunchStamps
   /// The phone as the mux lists it now; nil where nobody asks it.
   let presence: (@Sendable (Body) async -> ListedPhone?)?
+  /// Mounts a missing developer image, where the owner wants that; says why it could not.
+  let mountImage: (@Sendable (any ScenarioLink) async -> String?)?
   /// What lab commands and people did, for the reports.
   let deeds = Deeds()
   private let state: Guarded<State>
@@ -27,6 +29,7 @@ final class Scene: Sendable {
   private struct State {
     var ios: String?
     var firstNumber: Int?
+    var names: [String: String] = [:]
     var beside: [Task<Void, Never>] = []
   }
 
@@ -34,8 +37,10 @@ final class Scene: Sendable {
     scenario: Scenario, body: Body, link: any ScenarioLink, ios: String?, token: Secret?, clock: any ScenarioClock,
     lab: any LabMeans, attendant: (any Operator)?, diary: PhoneDiary? = nil,
     stamps: any LaunchStamps = FleetingLaunchStamps(),
-    presence: (@Sendable (Body) async -> ListedPhone?)? = nil
+    presence: (@Sendable (Body) async -> ListedPhone?)? = nil,
+    mountImage: (@Sendable (any ScenarioLink) async -> String?)? = nil
   ) {
+    self.mountImage = mountImage
     self.scenario = scenario
     self.body = body
     self.link = link
@@ -60,6 +65,12 @@ final class Scene: Sendable {
   var firstNumber: Int? {
     get { state.with { $0.firstNumber } }
     set { state.with { $0.firstNumber = newValue } }
+  }
+
+  /// What names of the step under way stand for, beside those that every text can use.
+  var names: [String: String] {
+    get { state.with { $0.names } }
+    set { state.with { $0.names = newValue } }
   }
 
   /// Does something that goes on beside the steps, and ends with the scenario at the latest.

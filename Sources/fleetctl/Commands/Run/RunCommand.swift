@@ -183,10 +183,31 @@ enum RunCommand {
       let state = try StateFolder.find(context.environment)
       settings.notes = UndoNoteFolder(state)
       settings.stamps = LaunchStampFolder(state)
+      if let images = work.stage.images, images.mount == .auto {
+        let folder = ImageFolder(path: images.folder ?? "\(state.path)/images", signing: images.signing.service)
+        settings.mountImage = { link in await mount(from: folder, over: link) }
+      }
     } catch {
       throw Complaint(.harness, error.sentence.printable)
     }
     settings.claim = claim(on: mux, wait: work.options.lockWait, run: work.reports.number, context)
+  }
+
+  /// An image has some ten megabytes, and old phones are slow to check it.
+  private static let mountLimit = Duration.seconds(120)
+
+  /// - Returns: why the developer image is not mounted; nil when it is.
+  private static func mount(from folder: ImageFolder, over link: any ScenarioLink) async -> String? {
+    guard let images = link as? any PhoneImages else { return "its developer image cannot be mounted from here" }
+    do throws(PhoneError) {
+      let outcome = try await images.mount(from: folder, near: false, by: .after(mountLimit)) { _ in }
+      switch outcome {
+      case .mounted, .alreadyMounted: return nil
+      case .noImage, .refused: return outcome.sentence(link.udid)
+      }
+    } catch {
+      return error.sentence
+    }
   }
 
   /// Keeps supervisor, other runs and people off a phone while its scenarios run.

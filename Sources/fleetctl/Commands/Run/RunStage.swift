@@ -14,6 +14,8 @@ final class RunStage: Sendable {
   let configured: [UDID: Body]
   let mux: MuxAddress
   let secrets: [Secret]
+  /// nil for phones that bring their images along.
+  let images: ImageSettings?
   private let fleet: VirtualFleet?
   private let folder: PrivateFolder?
 
@@ -35,6 +37,7 @@ final class RunStage: Sendable {
     configured = Dictionary(inService.map { ($0.udid, $0) }, uniquingKeysWith: { first, _ in first })
     mux = bench.mux
     secrets = Array(bench.configuration.secrets.values)
+    images = bench.configuration.images
     fleet = nil
     folder = nil
     if bodies.count > 1, options.bodies.isEmpty, !options.all {
@@ -51,6 +54,7 @@ final class RunStage: Sendable {
   init(_ options: RunOptions, virtual count: Int, _ context: Context) async throws(Complaint) {
     let (wanted, rules) = (options.bodies, options.rules)
     outOfService = []
+    images = nil
     let folder = try PrivateFolder(environment: context.environment)
     self.folder = folder
     let control = folder.file("control")
