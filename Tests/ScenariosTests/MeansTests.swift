@@ -274,6 +274,32 @@ final class TestNotes: UndoNotes {
     #expect(stage.lab.log == [] && phone.log == [])
   }
 
+  @Test func `stays written down of a phone that was pulled out and stays away`() async throws {
+    let notes = TestNotes()
+    let phone = FakePhone()
+    var stage = arrangeStage(phone, [.inFront: "front", .inBackground: "back"])
+    stage.lab = FakeLab { command in
+      guard command.argv[0] == "pull" else {
+        phone.state.with { $0.active = command.argv[0] == "front" }
+        return .exited(0)
+      }
+      phone.state.with { $0.error = .absent(phone.udid) }
+      return .exited(0)
+    }
+    stage.configuration.app.launcher = .others
+    stage.options.notes = notes
+
+    let seen = await stage.run(
+      [
+        try scenario(
+          steps: "  - arrange: in-background\n  - command: [pull]\n  - request: GET /hello", recovers: photoAgain)
+      ], on: phone)
+
+    #expect(seen.verdict == .error)
+    #expect(seen.finished[0].notUndone != nil)
+    #expect(notes.notes(of: udid).map(\.state) == [.inBackground])
+  }
+
   @Test func `is undone by the next run before its first scenario, the last first`() async throws {
     let phone = FakePhone {
       $0.active = false
