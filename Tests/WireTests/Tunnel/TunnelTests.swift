@@ -45,6 +45,14 @@ import Wire
     #expect(try #require(TunnelFrame.bytes(offer.body)).count - TunnelFrame.headerSize <= TunnelFrame.longestReply)
   }
 
+  @Test func `may be longer than one byte can count`() throws {
+    let body: JSON = ["note": .string(String(repeating: "x", count: 1_000))]
+    var reader = TunnelFrameReader()
+
+    #expect(try reader.feed(try #require(TunnelFrame.bytes(body)))?.body == body)
+    #expect(TunnelFrame.bytes(["note": .string(String(repeating: "x", count: 70_000))]) == nil)
+  }
+
   @Test func `takes the usual length for a phone that names none`() throws {
     guard case .object(var body) = try offer().body else { return }
     body["clientParameters"] = ["address": "fd00::2"]
