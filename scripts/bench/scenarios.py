@@ -22,14 +22,13 @@ from fleet import Fleet  # noqa: E402
 IOS = ["16.7", "18.5"]
 SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenarios")
 
-# How the lab of virtual phones brings a state about; what is not here is the bridge's.
+# How the lab of virtual phones brings a state about, as `run --virtual` has it; what is not here is the bridge's.
 MEANS = {
-    "locked": "lock", "unlocked": "unlock", "in-front": "foreground", "in-background": "background",
-    "listener-dead": "kill-listener", "camera-busy": "hold-camera", "camera-stuck": "stick-camera",
-    "camera-granted": "grant", "camera-denied": "revoke", "app-installed": "install-app",
+    "locked": "lock", "unlocked": "unlock", "in-background": "background", "listener-dead": "kill-listener",
+    "camera-stuck": "stick-camera", "camera-granted": "grant", "camera-denied": "revoke", "app-installed": "install-app",
     "rebooted": "reboot image=mounted", "before-first-unlock": "reboot image=mounted",
 }
-UNDO = {"camera-busy": "release-camera", "camera-stuck": "unstick-camera"}
+UNDO = {"camera-stuck": "unstick-camera"}
 
 PLAIN = """scenario: plain-{number}
 about: One of a thousand, as long as such files are.

@@ -66,6 +66,13 @@ extension Record {
     }
   }
 
+  /// Takes a run back in which nothing was begun; its number is not given again.
+  public func forget(_ number: Int) {
+    enqueue { database throws(RecordTrouble) in
+      try database.run("DELETE FROM runs WHERE number = ?", [.integer(number)])
+    }
+  }
+
   /// Writes how a run ended.
   public func finish(_ number: Int, at: String, seconds: Double, exit: Int) {
     enqueue { database throws(RecordTrouble) in

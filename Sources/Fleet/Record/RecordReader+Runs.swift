@@ -8,10 +8,15 @@ extension RecordReader {
     public var isVirtual: Bool?
     /// Only runs before this one.
     public var before: Int?
+    /// Only runs in which something came to a verdict.
+    public var hasVerdicts: Bool
     /// At most so many, the newest ones.
     public var count = 20
 
-    public init(label: String? = nil, isVirtual: Bool? = nil, before: Int? = nil, count: Int = 20) {
+    public init(
+      label: String? = nil, isVirtual: Bool? = nil, before: Int? = nil, hasVerdicts: Bool = false, count: Int = 20
+    ) {
+      self.hasVerdicts = hasVerdicts
       self.label = label
       self.isVirtual = isVirtual
       self.before = before
@@ -36,6 +41,7 @@ extension RecordReader {
         conditions.append("number < ?")
         values.append(.integer(before))
       }
+      if filter.hasVerdicts { conditions.append("EXISTS (SELECT 1 FROM verdicts WHERE run = runs.number)") }
       let filtered = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
       return try database.runs("\(filtered) ORDER BY number DESC LIMIT \(max(0, filter.count))", values)
     }

@@ -1,4 +1,5 @@
 import Fleet
+import Transport
 import Wire
 
 /// Writes a run's events to the record, as they come.
@@ -6,6 +7,7 @@ public struct RecordKeeper: Sendable {
   private let record: Record
   /// The run's number in the record.
   public let number: Int
+  private let hasBegun = Guarded(false)
 
   /// Makes room for a run.
   ///
@@ -18,13 +20,19 @@ public struct RecordKeeper: Sendable {
   ) async throws(RecordTrouble) -> RecordKeeper {
     let row = RunRow(
       startedAt: WallClock.rfc3339(), version: version, label: label, isVirtual: isVirtual, meta: meta)
-    return RecordKeeper(record: record, number: try await record.begin(row, keep: keep, within: limit))
+    return RecordKeeper(record, number: try await record.begin(row, keep: keep, within: limit))
+  }
+
+  private init(_ record: Record, number: Int) {
+    self.record = record
+    self.number = number
   }
 
   /// Never waits.
   public func take(_ event: RunEvent) {
     switch event.happening {
     case .runStarted(let started):
+      hasBegun.with { $0 = true }
       record.describe(
         number, scenarios: started.files.map { RunScenarioRow(scenario: $0.scenario, file: $0.file, hash: $0.hash) },
         bodies: started.phones.map(\.row))
@@ -35,10 +43,11 @@ public struct RecordKeeper: Sendable {
     }
   }
 
-  /// Waits until the run is in the record, and closes it.
+  /// Waits until the run is in the record, and closes it. A run in which nothing was begun is taken back.
   ///
   /// - Throws: why it is not, or not whole.
   public func finish(within limit: Duration = .seconds(10)) async throws(RecordTrouble) {
+    if !hasBegun.with({ $0 }) { record.forget(number) }
     try await record.close(within: limit)
   }
 

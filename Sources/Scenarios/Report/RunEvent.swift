@@ -38,6 +38,8 @@ public struct RunStarted: Equatable, Sendable {
     /// CFBundleVersion.
     public var build: String?
     public var usbPort: String?
+    /// What is to be judged on it, where that is not every scenario of the run; no key of the stream.
+    public var scenarios: [String]?
   }
 
   /// fleetctl's own.

@@ -67,7 +67,9 @@ struct RunLedger: Equatable, Sendable {
   var pending: [RunCase] {
     guard let started else { return [] }
     return started.phones.flatMap { phone in
-      started.files.filter { !begun.contains(Place(udid: phone.udid, scenario: $0.scenario)) }.map { file in
+      started.files.filter { phone.scenarios?.contains($0.scenario) ?? true }.filter {
+        !begun.contains(Place(udid: phone.udid, scenario: $0.scenario))
+      }.map { file in
         RunCase(
           body: phone.body, udid: phone.udid, scenario: file.scenario, file: file.file, round: 1, attempts: [])
       }
@@ -88,7 +90,7 @@ struct RunLedger: Equatable, Sendable {
 
   /// How many of how many were judged, on how many phones.
   var summary: String {
-    let planned = (started?.phones.count ?? 0) * (started?.files.count ?? 0)
+    let planned = started.map { $0.planned ?? cases.count } ?? 0
     return Summary.line(
       counts, planned: max(planned, cases.count), phones: started?.phones.count ?? 0, stopped: false)
   }

@@ -123,6 +123,9 @@ public struct ScenarioRun: Sendable {
       return Result(exit: 3, summary: "nothing ran", stopped: Task.isCancelled, refusal: refusal)
     }
     var start = started(phones)
+    for (index, run) in runs.enumerated() {
+      start.phones[index].scenarios = scenarios.filter { options.selects($0, run.body) }.map(\.name)
+    }
     start.planned = options.untilFailure ? nil : planned(runs)
     await emitter(.runStarted(start))
     await forEach(runs.indices) { await runs[$0].run(ios: phones[$0].ios) }

@@ -95,6 +95,23 @@ struct TestRecord {
     #expect(try await numbers(.init(label: "a' OR 1=1 --")) == [])
   }
 
+  @Test
+  func `in which nothing came to a verdict are passed over where that matters, and taken back where nothing began`()
+    async throws
+  {
+    let test = try TestRecord()
+    let record = try await test.open()
+    for _ in 0..<3 { _ = try await record.begin(TestRecord.run(), keep: Self.keep, within: Self.limit) }
+    record.add(TestRecord.verdict(2, .passed))
+
+    record.forget(3)
+    let next = try await record.begin(TestRecord.run(), keep: Self.keep, within: Self.limit)
+
+    #expect(next == 4)
+    #expect(try await test.reader.runs(.init(hasVerdicts: true)).map(\.number) == [2])
+    #expect(try await test.reader.runs().map(\.number) == [4, 2, 1])
+  }
+
   @Test func `tell the last verdicts of one scenario on one body, by its name or its phone`() async throws {
     let test = try TestRecord()
     let record = try await test.open()

@@ -23,7 +23,7 @@ struct Script {
       .runStarted(
         RunStarted(
           version: "1.0", label: label, meta: ["BUILD_URL": "https://ci/1"], files: files,
-          phones: [hall, RunStarted.Phone(body: nil, udid: Self.stairs)])))
+          phones: [hall, RunStarted.Phone(body: nil, udid: Self.stairs)], planned: 2 * files.count)))
   }
 
   mutating func add(_ happening: RunEvent.Happening) {

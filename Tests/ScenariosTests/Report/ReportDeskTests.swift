@@ -135,6 +135,17 @@ import Wire
     #expect(script.ledger.summary == "1 of 4 judged, on 2 phones: 1 flaky, 3 not run")
   }
 
+  @Test func `leaves out what a run does not set out to judge on a phone`() throws {
+    let script = Script("one", "two")
+    guard case .runStarted(var started)? = script.events.first?.happening else { throw Trouble("no start") }
+    started.phones[0].scenarios = ["two"]
+    var ledger = RunLedger()
+
+    ledger.take(RunEvent(at: "", run: 1, happening: .runStarted(started)))
+
+    #expect(ledger.pending.map(\.scenario) == ["two", "one", "two"])
+  }
+
   @Test func `keeps phones apart that run side by side`() {
     var script = Script("one")
     script.start("one")

@@ -180,6 +180,17 @@ import Wire
     #expect(`fleetctl run`.objects(runs.output).compactMap { $0["number"]?.int } == [2])
   }
 
+  @Test func `leave out a run that was refused before it began`() async throws {
+    let phones = try TestPhones(1)
+    let file = phones.folder.write(`fleetctl run`.hello, to: "hello.yaml")
+
+    let refused = await phones.run("run", file, "--expect-build", "999", "--report", phones.folder.file("out"))
+    let runs = await phones.run("runs")
+
+    #expect(refused.code == 3, "\(Self.text(refused))")
+    #expect(runs.code == 1 && runs.output.err.contains("There is no run in the record."), "\(Self.text(runs))")
+  }
+
   @Test func `compare reports off the box, also a cut-off one, and refuse what is none`() async throws {
     let phones = try TestPhones(1)
     let file = phones.folder.write(`fleetctl run`.hello, to: "hello.yaml")

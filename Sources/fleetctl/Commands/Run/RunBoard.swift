@@ -6,6 +6,8 @@ import Wire
 struct RunBoard: Sendable {
   private struct Row: Sendable {
     var title: String
+    /// Scenarios in one round.
+    var planned: Int
     var scenario: String?
     var since: ContinuousClock.Instant?
     var done = 0
@@ -13,15 +15,14 @@ struct RunBoard: Sendable {
   }
   private var rows: [UDID: Row] = [:]
   private var order: [UDID] = []
-  private var planned = 0
 
   mutating func take(_ event: RunEvent, at now: ContinuousClock.Instant = .now) {
     switch event.happening {
     case .runStarted(let started):
-      planned = started.files.count
       for phone in started.phones where rows[phone.udid] == nil {
         order.append(phone.udid)
-        rows[phone.udid] = Row(title: phone.body ?? phone.udid.description)
+        rows[phone.udid] = Row(
+          title: phone.body ?? phone.udid.description, planned: phone.scenarios?.count ?? started.files.count)
       }
     case .scenarioStarted(let started):
       rows[started.udid]?.scenario = started.scenario
@@ -48,9 +49,9 @@ struct RunBoard: Sendable {
       shown = Array((shown.filter { $0.scenario != nil } + shown.filter { $0.scenario == nil }).prefix(limit - 1))
     }
     for row in shown {
-      var doing = row.scenario ?? (row.done >= planned ? "done" : "waiting")
+      var doing = row.scenario ?? (row.done >= row.planned ? "done" : "waiting")
       if let since = row.since, row.scenario != nil { doing += " \((now - since).components.seconds) s" }
-      table.add([row.title, "\(row.done)/\(max(planned, row.done))", row.bad > 0 ? "\(row.bad) bad" : "", doing])
+      table.add([row.title, "\(row.done)/\(max(row.planned, row.done))", row.bad > 0 ? "\(row.bad) bad" : "", doing])
     }
     var lines = table.lines
     if left > 0 { lines.append("… and \(left + 1) more phones") }

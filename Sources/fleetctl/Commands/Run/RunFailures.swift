@@ -20,7 +20,8 @@ struct RunFailures: Sendable {
     isVirtual: Bool, before number: Int, _ context: Context
   ) async throws(Complaint) -> RunFailures {
     let reader = try context.record()
-    let filter = RecordReader.RunFilter(isVirtual: isVirtual, before: number > 0 ? number : nil, count: 1)
+    let filter = RecordReader.RunFilter(
+      isVirtual: isVirtual, before: number > 0 ? number : nil, hasVerdicts: true, count: 1)
     let found: RunFailures?
     do throws(RecordTrouble) {
       if let last = try await reader.runs(filter).first {

@@ -51,17 +51,17 @@ enum CompareCommand {
     let reader = try context.record()
     if let named = given.first {
       let before = try await run(named, context)
-      guard let last = try await newest(RecordReader.RunFilter(count: 1), reader) else {
+      guard let last = try await newest(RecordReader.RunFilter(hasVerdicts: true, count: 1), reader) else {
         throw Complaint(CompareTrouble.tooFew(label: nil))
       }
       return (before, last)
     }
-    guard let last = try await newest(RecordReader.RunFilter(label: label, count: 1), reader) else {
+    guard let last = try await newest(RecordReader.RunFilter(label: label, hasVerdicts: true, count: 1), reader) else {
       throw Complaint(CompareTrouble.tooFew(label: label))
     }
     // Virtual phones say nothing about those on the shelf.
     let filter = RecordReader.RunFilter(
-      label: label, isVirtual: last.run.isVirtual, before: last.run.number, count: 1)
+      label: label, isVirtual: last.run.isVirtual, before: last.run.number, hasVerdicts: true, count: 1)
     guard let before = try await newest(filter, reader) else { throw Complaint(CompareTrouble.tooFew(label: label)) }
     return (before, last)
   }
