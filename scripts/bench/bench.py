@@ -27,13 +27,13 @@ IOS = ["15.8", "16.7", "17.6", "18.5", "26.1"]
 def main(fleetctl, pymobiledevice3, output):
     undisturbed()
     rows = []
-    for measure in (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start):
+    parts = (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start,
+             lambda fleetctl, _: forward_against_iproxy(fleetctl), coredevice, lambda fleetctl, _: churn(fleetctl),
+             lambda fleetctl, _: scenario_runs(fleetctl))
+    for number, measure in enumerate(parts, 1):
         rows += measure(fleetctl, pymobiledevice3)
-    rows += forward_against_iproxy(fleetctl)
-    rows += coredevice(fleetctl, pymobiledevice3)
-    rows += scenario_runs(fleetctl)
-    rows += churn(fleetctl)
-    write(output, rows)
+        # After each part: a run that is cut off has measured something, and says how much.
+        write(output, rows, f"{number} of {len(parts)} parts were measured")
     failed = [row for row in rows if row["holds"] is False]
     for row in failed:
         print(f"MISSED: {row['what']}: {row['result']} (wanted {row['wanted']})", file=sys.stderr)
@@ -249,7 +249,7 @@ def churn(fleetctl):
     return rows
 
 
-def write(output, rows):
+def write(output, rows, extent):
     machine = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
                    platform.machine())
     with open(output, "w") as page:
@@ -257,6 +257,7 @@ def write(output, rows):
                    "Written by `make bench`; do not edit. Whole processes, paired runs on the same virtual phones, medians.\n"
                    "Both sides share one machine, so ratios say more than absolute times.\n\n"
                    f"- date: {datetime.date.today().isoformat()}\n"
+                   f"- extent: {extent}\n"
                    f"- machine: {os.cpu_count()} cores, {machine}; {platform.system()} {platform.release()}; "
                    f"load average at the end {os.getloadavg()[0]:.1f}\n\n"
                    "| what | result | wanted | holds | load of the other side |\n|---|---|---|---|---|\n")
