@@ -92,7 +92,7 @@ private enum Call: CaseIterable, Sendable {
       let watcher = try await bench.lane()
       let watch = watcher.lockChanges()
       await Resources.settle()
-      let (threads, descriptors) = (Resources.threads, Resources.descriptors)
+      let (threads, descriptors, before) = (Resources.threads, Resources.descriptors, Resources.listing)
       var kept = try await bench.lane()
       var failed = 0
 
@@ -118,7 +118,7 @@ private enum Call: CaseIterable, Sendable {
         #expect(took < Call.limit + .seconds(5), "round \(round), \(call)")
         if error != nil { failed += 1 }
         if let error { #expect(Call.isFitting(error), "round \(round), \(call) after \(wait): \(error)") }
-        #expect(await eventually { bench.fleet.phones[0].state.with { !$0.attached } })
+        #expect(await eventually { bench.fleet.phones[0].state.with { !$0.attached } }, "round \(round), \(call)")
         try bench.do("attach")
         if !isKept { lane.close() }
         // A lane that has met a fault works on.
@@ -131,7 +131,8 @@ private enum Call: CaseIterable, Sendable {
       // Some were done before, on a machine that was busier when the times were taken; that none meets it is no test.
       #expect(failed > rounds / 4, "\(failed) of \(rounds)")
       kept.close()
-      #expect(await eventually { Resources.threads <= threads && Resources.descriptors <= descriptors })
+      let isClean = await eventually { Resources.threads <= threads && Resources.descriptors <= descriptors }
+      #expect(isClean, "before: \(before); after: \(Resources.listing)")
       watch.stop()
       watcher.close()
     }

@@ -4,8 +4,17 @@ import Transport
 
 /// What this process holds open, as the kernel counts it.
 enum Resources {
-  static var threads: Int { entries("/proc/self/task") }
-  static var descriptors: Int { entries("/proc/self/fd") }
+  private static let (tasks, files) = ("/proc/self/task", "/proc/self/fd")
+
+  static var threads: Int { names(tasks).count }
+  static var descriptors: Int { names(files).count }
+
+  /// What they are: for the message of a test that finds too many.
+  static var listing: String {
+    let threads = names(tasks).map { name(of: "\(tasks)/\($0)/comm") }.sorted()
+    let descriptors = names(files).map { target(of: "\(files)/\($0)") }.sorted()
+    return "\(threads.count) threads \(threads), \(descriptors.count) descriptors \(descriptors)"
+  }
 
   /// Waits until nothing has ended for a second: threads that linger do so for less.
   static func settle() async {
@@ -16,12 +25,30 @@ enum Resources {
     }
   }
 
-  private static func entries(_ path: String) -> Int {
-    guard let folder = opendir(path) else { return -1 }
+  private static func names(_ path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
-    var count = 0
-    while readdir(folder) != nil { count += 1 }
-    return count
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
+  private static func name(of path: String) -> String {
+    let fd = open(path, O_RDONLY | O_CLOEXEC)
+    guard fd >= 0 else { return "?" }
+    defer { close(fd) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(fd, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count - 1)), as: UTF8.self)
+  }
+
+  private static func target(of path: String) -> String {
+    var bytes = [CChar](repeating: 0, count: 256)
+    let count = readlink(path, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
 
