@@ -133,19 +133,16 @@ import Wire
 }
 
 extension TestFleet {
-  /// Asks until the mux answers again.
+  /// A connection to the mux that has quit, once it is back.
   fileprivate func muxOnceItIsBack() throws -> MuxHost {
-    let deadline = Deadline.after(soon)
-    while true {
-      do {
-        let host = try mux()
-        // One that ends takes a last connection now and then.
-        _ = try host.ask(["MessageType": "ReadBUID"])
-        return host
-      } catch {
-        if deadline.hasPassed { throw error }
-        usleep(5_000)
-      }
+    let (deadline, journal) = (Deadline.after(soon), fleet.journal)
+    var last: UInt64 = 0
+    while !deadline.hasPassed {
+      let news = journal.entries(after: last)
+      if news.contains(where: { $0.event == "mux-back" }) { break }
+      last = news.last?.seq ?? last
+      _ = journal.wait(after: last, until: deadline)
     }
+    return try mux()
   }
 }

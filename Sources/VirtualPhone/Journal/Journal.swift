@@ -56,7 +56,7 @@ public final class Journal: Sendable {
   /// Waits for something newer than that number.
   ///
   /// - Returns: false once the journal is over: nothing will come any more.
-  func wait(after seq: UInt64, until deadline: Deadline) -> Bool {
+  public func wait(after seq: UInt64, until deadline: Deadline) -> Bool {
     let latch = Latch()
     let (isOver, isThere) = ring.with {
       let isThere = $0.next > seq + 1

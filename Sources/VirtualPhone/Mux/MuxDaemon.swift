@@ -90,6 +90,7 @@ final class MuxDaemon: Sendable {
       let listener = try Listener(address, backlog: bus.manners.backlog)
       find(bus.daemonStarted(), absence)
       serve(on: listener)
+      journal.record(nil, "mux-back")
     } catch {
       // Somebody else took the place in between; it may be free again in a moment.
       journal.record(nil, "mux-not-back", ["reason": .string(error.sentence)])

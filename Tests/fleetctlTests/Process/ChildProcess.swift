@@ -28,10 +28,12 @@ final class ChildProcess: Sendable {
     var out: [UInt8] = []
     var err: [UInt8] = []
     var ending = Ending.running
+
+    var output: Output { Output(out: String(decoding: out, as: UTF8.self), err: String(decoding: err, as: UTF8.self)) }
   }
 
   private let pid: pid_t
-  private let state = Guarded(State())
+  private let state = Awaited(State())
   private let ended = Latch()
   private let readers: [Worker]
 
@@ -104,18 +106,17 @@ final class ChildProcess: Sendable {
   }
 
   /// What it has printed so far.
-  var output: Output {
-    state.with { Output(out: String(decoding: $0.out, as: UTF8.self), err: String(decoding: $0.err, as: UTF8.self)) }
-  }
+  var output: Output { state.with { $0.output } }
 
   /// Waits until what it has printed fulfils the condition.
   func prints(within limit: Duration = .seconds(20), _ condition: @escaping @Sendable (Output) -> Bool) async -> Bool {
-    let deadline = Deadline.after(limit)
-    while !condition(output) {
-      if deadline.hasPassed || ended.wait(until: .after(.zero)) { return condition(output) }
-      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    await onWorker { [state] in
+      let answer = state.wait(by: .after(limit)) { state -> Bool? in
+        if condition(state.output) { return true }
+        return state.ending == .running ? nil : false
+      }
+      return answer ?? false
     }
-    return true
   }
 
   private static func pipe() -> (read: Int32, write: Int32) {

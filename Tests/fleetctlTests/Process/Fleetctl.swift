@@ -150,12 +150,7 @@ final class TestPhones: Sendable {
 
   /// Waits until the host has sent such a request to the mux or to lockdown so often.
   func asked(_ request: String, times: Int, within limit: Duration = .seconds(20)) async {
-    let deadline = Deadline.after(limit)
-    while fleet.journal.entries().count(where: { $0.details["request"]?.string == request }) < times,
-      !deadline.hasPassed
-    {
-      try? await ContinuousClock().sleep(for: .milliseconds(5))
-    }
+    _ = await tells(within: limit) { $0.count { $0.details["request"]?.string == request } >= times }
   }
 
   /// Where the phones' locks are for commands that run in `environment`.
@@ -171,22 +166,26 @@ final class TestPhones: Sendable {
 
   /// Waits until the host has done such a thing to a phone.
   func saw(_ event: String, within limit: Duration = .seconds(20)) async -> Bool {
-    let deadline = Deadline.after(limit)
-    while !fleet.journal.entries().contains(where: { $0.event == event }) {
-      if deadline.hasPassed { return false }
-      try? await ContinuousClock().sleep(for: .milliseconds(5))
-    }
-    return true
+    await tells(within: limit) { $0.contains { $0.event == event } }
   }
 
   /// Waits until the host has done something more to the phones.
   func goesOn(after count: Int, within limit: Duration = .seconds(20)) async -> Bool {
-    let deadline = Deadline.after(limit)
-    while fleet.journal.entries().count <= count {
-      if deadline.hasPassed { return false }
-      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    await tells(within: limit) { $0.count > count }
+  }
+
+  /// Waits until the journal fulfils the condition.
+  private func tells(
+    within limit: Duration, _ condition: @escaping @Sendable ([JournalEntry]) -> Bool
+  ) async -> Bool {
+    await onWorker { [journal = fleet.journal] in
+      let deadline = Deadline.after(limit)
+      while true {
+        let entries = journal.entries()
+        if condition(entries) { return true }
+        guard !deadline.hasPassed, journal.wait(after: entries.last?.seq ?? 0, until: deadline) else { return false }
+      }
     }
-    return true
   }
 
   func run(_ arguments: String..., stdout: ChildProcess.Stdout = .collected) async -> Fleetctl.Done {
