@@ -56,3 +56,16 @@ import Testing
     #expect(RequestLine(text) == nil)
   }
 }
+
+@Suite struct `the token of a request` {
+  @Test(arguments: ["hunter2", "wrong", nil] as [String?])
+  func `is the configured one, none, or one that is neither it nor made of it`(_ configured: String?) {
+    let secret = configured.map { Secret($0) }
+
+    #expect(DoorToken.configured.value(secret) == configured)
+    #expect(DoorToken.none.value(secret) == nil)
+    let wrong = DoorToken.wrong.value(secret)
+    #expect(wrong != nil && wrong != configured)
+    #expect(wrong == "wrong" || configured == "wrong")
+  }
+}

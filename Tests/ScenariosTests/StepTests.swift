@@ -111,7 +111,7 @@ import Wire
     #expect(
       hasty
         == .broken(
-          "the pattern was not found within 0 s; write one that repeats nothing inside a repetition"))
+          "the pattern was not found within 1 ms; write one that repeats nothing inside a repetition"))
     #expect(!patient.isHeld)
   }
 
@@ -164,7 +164,7 @@ import Wire
       $0.answers["GET /x"] = [FakePhone.answer(200, "text/plain", Array("\u{1B}[31mred\u{7}\n".utf8))]
     }
 
-    #expect(seen.message == "expected status 201; came status 200, text/plain, \u{FFFD}[31mred\u{FFFD} , after 0 s")
+    #expect(seen.message == "expected status 201; came status 200, text/plain, \u{FFFD}[31mred\u{FFFD}, after 0 s")
   }
 
   // MARK: - Time
@@ -348,7 +348,7 @@ import Wire
     let seen = await stage.run([try scenario(steps: step)], on: phone)
 
     let tokens = phone.state.with { $0.requests.map(\.token) }
-    #expect(tokens == [nil, "wrong-2retnuh", "hunter2"])
+    #expect(tokens == [nil, "wrong", "hunter2"])
     #expect(seen.message?.contains("you is \"sent •••\"") == true)
     #expect(!seen.lines.joined().contains("hunter2"))
   }

@@ -30,10 +30,10 @@ struct RequestReader {
     return line == nil ? nil : step
   }
 
-  private func token(_ node: YAMLNode) -> RequestStep.Token? {
+  private func token(_ node: YAMLNode) -> DoorToken? {
     guard let text = reading.text(node) else { return nil }
     switch text {
-    case "none": return RequestStep.Token.none
+    case "none": return DoorToken.none
     case "wrong": return .wrong
     default:
       reading.wrong(

@@ -3,17 +3,11 @@ import Fleet
 
 /// A request to the door and what is expected of it.
 public struct RequestStep: Equatable, Sendable {
-  public enum Token: String, Sendable, CaseIterable {
-    /// The one that fleet.yaml's token-file holds, where there is one.
-    case configured
-    case none, wrong
-  }
-
   /// As docs/door.md names it; texts in braces are filled in when it is sent.
   public var line: RequestLine
   public var headers: [NamedText] = []
   public var body: String?
-  public var token = Token.configured
+  public var token = DoorToken.configured
   /// The request's own limit; nil: docs/door.md's caller clock.
   public var deadline: Duration?
   /// What must be true of the answer; without one, any complete answer will do.

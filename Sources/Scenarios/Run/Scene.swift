@@ -108,7 +108,7 @@ extension Scene {
     let request = DoorRequest(
       port: body.door.port, method: call.line.method, target: call.line.target,
       headers: step.headers.map { ($0.name, Placeholders.fill($0.text, texts)) },
-      body: Array((step.body.map { Placeholders.fill($0, texts) } ?? "").utf8), token: sent(step.token),
+      body: Array((step.body.map { Placeholders.fill($0, texts) } ?? "").utf8), token: step.token.value(token),
       deadline: clock.deadline(after: limit))
     guard let answer = await unlessCancelled({ [link] in await link.request(request) }) else { return nil }
     let took = clock.span(ofHost: answer.took)
@@ -120,15 +120,6 @@ extension Scene {
   func call(_ row: DoorRow, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
     let line = DoorSettings.usual[row] ?? RequestLine(method: "GET", target: "/\(row.rawValue)")
     return await send(RequestStep(line: line), longest: longest)
-  }
-
-  private func sent(_ token: RequestStep.Token) -> String? {
-    switch token {
-    case .configured: self.token?.value
-    case .none: nil
-    // Begins like no other, and differs from the right one whatever that is.
-    case .wrong: "wrong-\(self.token.map { String($0.value.reversed()) } ?? "token")"
-    }
   }
 
   /// As a path or query can carry it.

@@ -12,15 +12,13 @@ struct DoorCalls: Sendable {
   /// Longest for the whole answer, where somebody says so.
   var deadline: Duration?
   /// Which token the request carries.
-  var token: TokenChoice
-
-  enum TokenChoice: String, Sendable, CaseIterable { case configured, none, wrong }
+  var token: DoorToken
 
   static let options: [OptionSpec] = [
     .value("deadline", "DURATION", "longest for the whole answer (else the caller's clock of that request)"),
     .value(
       "token", "WHICH", "configured, none, or wrong on purpose (else configured)",
-      choices: TokenChoice.allCases.map(\.rawValue)),
+      choices: DoorToken.allCases.map(\.rawValue)),
     .wait("wait so long for the phone to be attached and its door to answer"),
   ]
 
@@ -36,7 +34,7 @@ struct DoorCalls: Sendable {
     let invocation = context.invocation
     wait = try context.usage { () throws(UsageError) in try invocation.duration("wait") } ?? .zero
     deadline = try context.usage { () throws(UsageError) in try invocation.positiveDuration("deadline") }
-    token = invocation.value("token").flatMap(TokenChoice.init) ?? .configured
+    token = invocation.value("token").flatMap(DoorToken.init) ?? .configured
     bench = try Bench(context)
   }
 
@@ -48,14 +46,10 @@ struct DoorCalls: Sendable {
     var body = try await bench.body(context.invocation.one("BODY"), wait: wait)
     let shaped: (request: DoorRequest, limit: Duration)
     do { shaped = try shape(body.door) } catch { throw Complaint(error) }
-    let secret = token == .configured ? try body.door.readToken() : nil
+    // One that can't be read must not keep the others from being sent.
+    let secret = token == .configured ? try body.door.readToken() : try? body.door.readToken()
     var request = shaped.request
-    request.token =
-      switch token {
-      case .configured: secret?.value
-      case .none: nil
-      case .wrong: "wrong"
-      }
+    request.token = token.value(secret)
 
     while true {
       request.deadline = .after(deadline ?? shaped.limit)
