@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 /// What may happen, how often, and for how long: a script out of a seed.
 public struct Chances: Sendable {

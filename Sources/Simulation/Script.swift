@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 /// One thing that happens, and when.
 public struct ScriptLine: Equatable, Sendable {

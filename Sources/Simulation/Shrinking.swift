@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 /// The shortest history that still breaks the same promise.
 public struct Shrinking {

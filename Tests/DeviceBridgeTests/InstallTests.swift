@@ -68,7 +68,7 @@ import Wire
 
     let outcome = try await lane.install(ipa: package.path, by: .patient)
 
-    #expect(outcome == .refused(token: token, detail: "No,  [31mreally"))
+    #expect(outcome == .refused(token: token, detail: "No, \u{FFFD}[31mreally"))
     #expect(outcome.sentence(lane.udid).contains(token))
     #expect(try await lane.app("com.example.kiosk", by: .patient)?.build == "412")
   }

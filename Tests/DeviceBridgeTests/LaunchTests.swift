@@ -322,7 +322,7 @@ extension Bench {
     ("Eit was blocked", .failed, "it was blocked"), ("EUnlocked phones only", .failed, "Unlocked phones only"),
     ("E", .failed, ""), ("E08", .failed, "08"), ("ENotFound", .notInstalled, "NotFound"),
     ("Efailed to get the task for process 411", .notDebuggable, "failed to get the task for process 411"),
-    ("ESecurity", .appUntrusted, "Security"), ("Ered\u{1B}[31m\nline", .failed, "red [31m line"),
+    ("ESecurity", .appUntrusted, "Security"), ("Ered\u{1B}[31m\nline", .failed, "red\u{FFFD}[31m line"),
   ])
   func `is known by its words and kept`(_ reply: String, _ refusal: LaunchRefusal, _ detail: String) {
     let (meaning, text) = RefusalText.refusal(Array(reply.utf8))

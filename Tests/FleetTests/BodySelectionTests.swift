@@ -23,7 +23,7 @@ import Wire
     do throws(BodySelectionError) {
       return try selection.resolve(typed).title
     } catch {
-      return "\(error.exitCode): \(error.sentence)"
+      return "\(error.exitCode.number): \(error.sentence)"
     }
   }
 

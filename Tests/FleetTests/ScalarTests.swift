@@ -21,7 +21,8 @@ import Wire
   }
 
   @Test(arguments: [
-    (Duration.milliseconds(420), "0.42 s"), (.seconds(12), "12 s"), (.seconds(300), "5 min"), (.seconds(7_200), "2 h"),
+    (Duration.milliseconds(420), "420 ms"), (.milliseconds(1_250), "1.25 s"), (.seconds(12), "12 s"),
+    (.seconds(300), "5 min"), (.seconds(7_200), "2 h"),
     (.seconds(34_560_000), "400 days"), (.milliseconds(12_340), "12.3 s"), (.zero, "0 s"),
   ])
   func `is shown in the unit that people use`(_ duration: Duration, _ text: String) {

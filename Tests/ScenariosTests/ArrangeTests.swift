@@ -141,7 +141,7 @@ import Wire
         + "Add unlocked under arrange in fleet.yaml, or run with --attended")
     #expect(stage.lab.log == [])
     #expect(phone.log == [])
-    #expect(seen.result.exit == 4)
+    #expect(seen.result.exit.number == 4)
   }
 
   @Test func `is skipped where nothing leads there`() async throws {
@@ -212,7 +212,7 @@ import Wire
     #expect(seen.message?.hasPrefix(beginning) == true, "\(seen.message ?? "")")
     #expect(seen.finished[0].line == 2)
     #expect(seen.steps.isEmpty)
-    #expect(seen.result.exit == 4)
+    #expect(seen.result.exit.number == 4)
   }
 
   @Test func `does not take an unknown lock for an unlocked one`() async throws {

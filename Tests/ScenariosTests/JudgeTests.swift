@@ -263,6 +263,6 @@ import Testing
     var counts = VerdictCounts()
     for verdict in verdicts { counts.add(verdict) }
 
-    #expect(counts.exitCode == Int32(code))
+    #expect(counts.exitCode.number == Int32(code))
   }
 }

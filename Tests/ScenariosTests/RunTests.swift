@@ -55,12 +55,12 @@ private final class Gate: Sendable {
     let asked = Guarded<[Int]>([])
     stage.options.exitCode = { counts in
       asked.with { $0.append(counts.all) }
-      return 143
+      return .signal(15)
     }
     let told = await stage.run([try scenario(steps: hello)], on: FakePhone())
 
-    #expect(usual.result.exit == 0 && usual.lines.last?.contains("\"exit\":0") == true)
-    #expect(told.result.exit == 143 && told.lines.last?.contains("\"exit\":143") == true)
+    #expect(usual.result.exit.number == 0 && usual.lines.last?.contains("\"exit\":0") == true)
+    #expect(told.result.exit.number == 143 && told.lines.last?.contains("\"exit\":143") == true)
     #expect(asked.with { $0 } == [1])
   }
 
@@ -75,7 +75,7 @@ private final class Gate: Sendable {
     #expect(seen.finished.filter { $0.udid == lost.udid }.map(\.verdict) == [.error, .error])
     #expect(seen.finished.first { $0.udid == lost.udid }?.message?.contains("is not on the bus") == true)
     #expect(seen.result.summary == "2 of 4 judged, on 2 phones: 2 passed, 2 errors")
-    #expect(seen.result.exit == 3)
+    #expect(seen.result.exit.number == 3)
     #expect(well.state.with { $0.isClosed } && lost.state.with { $0.isClosed })
   }
 
@@ -118,7 +118,7 @@ private final class Gate: Sendable {
     let over = await seen(until: "2026-11-29")
 
     #expect(still.result.summary == "0 of 0 judged, on 0 phones")
-    #expect(still.result.exit == 4)
+    #expect(still.result.exit.number == 4)
     #expect(over.verdict == .passed)
   }
 
@@ -136,7 +136,7 @@ private final class Gate: Sendable {
 
     #expect(apart.verdict == .quarantined)
     #expect(apart.message?.hasPrefix("the camera never calls back: expected status 200") == true)
-    #expect(apart.result.exit == 4)
+    #expect(apart.result.exit.number == 4)
     #expect(passes.verdict == .quarantined)
     #expect(passes.message == "quarantined, but passes")
     #expect(over.verdict == .failed)

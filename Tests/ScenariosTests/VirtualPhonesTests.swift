@@ -65,7 +65,7 @@ extension OnVirtualPhones {
       #expect(
         seen.message?.hasPrefix("\(bodies[0].title) could not be brought to in-background: ") == true,
         "\(seen.message ?? "")")
-      #expect(seen.result.exit == 4)
+      #expect(seen.result.exit.number == 4)
     }
 
     @Test func `lock a phone, see it refuse, and unlock it again`() async throws {
@@ -115,7 +115,7 @@ extension OnVirtualPhones {
 
       #expect(seen.finished.first { $0.udid == fleet.phones[0].udid }?.verdict == .error)
       #expect(seen.finished.first { $0.udid == fleet.phones[1].udid }?.verdict == .passed)
-      #expect(seen.result.exit == 3)
+      #expect(seen.result.exit.number == 3)
     }
 
     @Test func `brings an app back that was in the background before`() async throws {
@@ -155,7 +155,7 @@ extension OnVirtualPhones {
 
       #expect(seen.verdict == .skipped, "\(seen.message ?? "")")
       #expect(seen.message?.contains("nothing brings \(bodies[0].title) to unlocked.") == true)
-      #expect(seen.result.exit == 4)
+      #expect(seen.result.exit.number == 4)
     }
 
     @Test func `send the door's token`() async throws {

@@ -135,7 +135,7 @@ import Wire
     let (slow, quick) = try await onWorker { () -> (Double, Int?) in
       let before = test.first.clock.now
       _ = try test.lockdown()
-      return ((test.first.clock.now - before).seconds, try test.mux().result(MuxHost.connect(1, port: 62078)))
+      return ((test.first.clock.now - before).inSeconds, try test.mux().result(MuxHost.connect(1, port: 62078)))
     }
 
     #expect(slow >= 5)

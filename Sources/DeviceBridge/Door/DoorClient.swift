@@ -44,7 +44,7 @@ struct DoorClient: Sendable {
     do throws(StreamError) {
       try stream.write(request.bytes, by: request.deadline)
     } catch .timedOut {
-      return .silent(received: 0, detail: "the request was not taken within \(PhoneError.seconds(limit))")
+      return .silent(received: 0, detail: "the request was not taken within \(limit.shown)")
     } catch {
       // The app may have answered and closed before it had read everything.
     }
@@ -69,7 +69,7 @@ struct DoorClient: Sendable {
 
   /// How much had come when the time was up.
   private static func missing(_ parser: HTTPParser, _ received: Int, _ limit: Duration) -> String {
-    let within = "within \(PhoneError.seconds(limit))"
+    let within = "within \(limit.shown)"
     if received == 0 { return "no byte \(within)" }
     guard parser.headIsComplete else { return "a head of \(received) bytes without an end \(within)" }
     guard let promised = parser.promised else { return "\(parser.message.body.count) bytes without an end \(within)" }

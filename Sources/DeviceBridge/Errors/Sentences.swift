@@ -69,7 +69,7 @@ extension PhoneError {
     case .untrusted(let udid, let trust): trust.sentence(udid)
     case .silent(let udid, let step, let limit):
       """
-      Phone \(udid) did not answer within \(Self.seconds(limit)): \(step). \
+      Phone \(udid) did not answer within \(limit.shown): \(step). \
       It may be asleep, starting up, or its hub stuck. \
       Replug it, or look again: fleetctl devices
       """
@@ -117,16 +117,6 @@ extension PhoneError {
       Correct it; for the forms see: fleetctl help
       """
     }
-  }
-
-  /// Seconds as people read them: `2 s`, `0.3 s`, `40 ms`.
-  static func seconds(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
-    if duration < .milliseconds(100) {
-      return "\(max(1, (attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000)) ms"
-    }
-    let tenths = max(1, seconds * 10 + (attoseconds + 50_000_000_000_000_000) / 100_000_000_000_000_000)
-    return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
   }
 }
 

@@ -69,7 +69,7 @@ extension PhoneWork {
         try start([app.path] + request.arguments, request.environment, dialogue)
       } catch .silent(_, let step, let limit) {
         let guess = lock == .unlocked ? "" : "; the phone may be locked"
-        throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(PhoneError.seconds(limit)): \(step)\(guess)")
+        throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(limit.shown): \(step)\(guess)")
       }
       try expectLife(of: app.executable, besides: before, request)
       return true

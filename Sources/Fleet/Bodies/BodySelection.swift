@@ -28,10 +28,10 @@ public enum BodySelectionError: Error, Equatable, Sendable {
     }
   }
 
-  public var exitCode: Int32 {
+  public var exitCode: ExitCode {
     switch self {
-    case .unknown, .ambiguous, .notInFile: 2
-    case .networkOnly: 3
+    case .unknown, .ambiguous, .notInFile: .usage
+    case .networkOnly: .harness
     }
   }
 }

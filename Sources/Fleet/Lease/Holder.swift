@@ -88,8 +88,8 @@ extension Holder {
   var line: String {
     let json: JSON = [
       "pid": pid.map { .integer(Int64($0)) } ?? .null, "purpose": .text(purpose?.rawValue),
-      "reason": .text(reason.map(Self.clean)), "run": run.map { .integer(Int64($0)) } ?? .null,
-      "user": .text(user.map(Self.clean)),
+      "reason": .text(reason.map { $0.oneLine() }), "run": run.map { .integer(Int64($0)) } ?? .null,
+      "user": .text(user.map { $0.oneLine() }),
     ]
     return json.line + "\n"
   }
@@ -98,22 +98,8 @@ extension Holder {
   init(line bytes: [UInt8]) {
     let json = JSON(parsing: bytes)
     self.init(
-      pid: json?["pid"]?.int, user: json?["user"]?.string.map(Self.clean),
+      pid: json?["pid"]?.int, user: json?["user"]?.string.map { $0.oneLine() },
       purpose: json?["purpose"]?.string.flatMap(HoldPurpose.init), run: json?["run"]?.int,
-      reason: json?["reason"]?.string.map(Self.clean))
-  }
-
-  /// One line, no control characters, of bounded length: it ends up on terminals and pages.
-  private static func clean(_ text: String) -> String {
-    var clean = ""
-    for scalar in text.unicodeScalars.prefix(300) {
-      let isPlain =
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
-        }
-      clean.unicodeScalars.append(isPlain ? scalar : " ")
-    }
-    return clean
+      reason: json?["reason"]?.string.map { $0.oneLine() })
   }
 }

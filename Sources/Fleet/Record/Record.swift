@@ -29,11 +29,11 @@ public final class Record: Sendable {
     _ opening: RecordOpening, within limit: Duration
   ) async throws(RecordTrouble) -> (record: Record, notices: [RecordNotice]) {
     let writer = RecordWriter(opening)
-    let opened = Patient<Result<[RecordNotice], RecordTrouble>>()
+    let opened = OneShot<Result<[RecordNotice], RecordTrouble>>()
     writer.begin { opened.give($0) }
     let record = Record(writer)
     let late = Result<[RecordNotice], RecordTrouble>.failure(.slow(path: opening.path, limit: limit))
-    return (record, try await opened.answer(within: limit, else: late).get())
+    return (record, try await opened.value(within: limit, else: late).get())
   }
 
   /// What has been done to the file since it was opened: a record that turned out damaged was set aside.
@@ -48,16 +48,16 @@ public final class Record: Sendable {
   func perform<R: Sendable>(
     within limit: Duration, _ work: @escaping @Sendable (Database) throws(RecordTrouble) -> R
   ) async throws(RecordTrouble) -> R {
-    let patient = Patient<Result<R, RecordTrouble>?>()
+    let found = OneShot<Result<R, RecordTrouble>?>()
     let made = Guarded<R?>(nil)
     writer.add(
       RecordWriter.Job { database throws(RecordTrouble) in
         let value = try work(database)
         made.with { $0 = value }
       } ended: { trouble in
-        patient.give(trouble.map { .failure($0) } ?? made.with { $0 }.map { .success($0) })
+        found.give(trouble.map { .failure($0) } ?? made.with { $0 }.map { .success($0) })
       })
-    guard let answer = await patient.answer(within: limit, else: nil) else {
+    guard let answer = await found.value(within: limit, else: nil) else {
       throw writer.trouble ?? .slow(path: path, limit: limit)
     }
     return try answer.get()
@@ -77,7 +77,7 @@ public final class Record: Sendable {
       outcome = .success(())
     } catch { outcome = .failure(error) }
     writer.endSoon()
-    if case .success = outcome { _ = await writer.ended.answer(within: limit, else: false) }
+    if case .success = outcome { _ = await writer.ended.value(within: limit, else: false) }
     try outcome.get()
   }
 }

@@ -14,7 +14,7 @@ public struct RecordReader: Sendable {
   func read<R: Sendable>(
     _ question: @escaping @Sendable (Database) throws(RecordTrouble) -> R
   ) async throws(RecordTrouble) -> R {
-    let patient = Patient<Result<R, RecordTrouble>>()
+    let found = OneShot<Result<R, RecordTrouble>>()
     let opening = RecordOpening(path: path, patience: min(limit, .seconds(5)))
     _ = Worker(name: "record reader") {
       do throws(RecordTrouble) {
@@ -23,11 +23,11 @@ public struct RecordReader: Sendable {
         try database.run("BEGIN")
         let answer = try question(database)
         try database.run("COMMIT")
-        patient.give(.success(answer))
+        found.give(.success(answer))
       } catch {
-        patient.give(.failure(error))
+        found.give(.failure(error))
       }
     }
-    return try await patient.answer(within: limit, else: .failure(.slow(path: path, limit: limit))).get()
+    return try await found.value(within: limit, else: .failure(.slow(path: path, limit: limit))).get()
   }
 }

@@ -1,6 +1,7 @@
 import CSQLite
 import Glibc
 import Transport
+import Wire
 
 /// What keeps the record from being read or written. No phone is at fault.
 public enum RecordTrouble: Error, Equatable, Sendable {

@@ -30,7 +30,7 @@ final class RecordWriter: Sendable {
 
   let opening: RecordOpening
   /// The database is closed and the thread at its end.
-  let ended = Patient<Bool>()
+  let ended = OneShot<Bool>()
   private let state = Guarded(State())
 
   init(_ opening: RecordOpening) { self.opening = opening }

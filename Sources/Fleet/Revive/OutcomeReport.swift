@@ -67,11 +67,11 @@ public struct OutcomeReport: Equatable, Sendable {
 
 extension OutcomeWords {
   /// What `fleetctl revive` ends with: 0 the door answers, 1 it does not, 3 the harness could not do its work.
-  public var reviveExitCode: Int32 {
+  public var reviveExitCode: ExitCode {
     switch kind {
-    case .up, .revived: 0
-    case .silent, .locked, .launchedNoAnswer, .launchRefused, .leftAlone, .held, .paused: 1
-    case .untrusted, .unreachable, .hostFault: 3
+    case .up, .revived: .done
+    case .silent, .locked, .launchedNoAnswer, .launchRefused, .leftAlone, .held, .paused: .no
+    case .untrusted, .unreachable, .hostFault: .harness
     }
   }
 }

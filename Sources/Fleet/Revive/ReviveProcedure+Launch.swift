@@ -1,4 +1,5 @@
 import DeviceBridge
+import Wire
 
 /// A launch is a claim; the door's answer in time is the fact.
 extension ReviveProcedure {

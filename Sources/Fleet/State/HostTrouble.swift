@@ -1,5 +1,6 @@
 import Glibc
 import Transport
+import Wire
 
 /// What keeps this machine from doing its part: no phone is at fault.
 public enum HostTrouble: Error, Equatable, Sendable {

@@ -36,15 +36,8 @@ enum AnswerText {
     return visible(text.count > excerpt ? "\(text.prefix(excerpt))…" : text)
   }
 
-  /// Control characters become visible ones, so that no answer can paint on a terminal.
-  static func visible(_ text: String) -> String {
-    var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      let hides = scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.properties.isNoncharacterCodePoint
-      shown.append(!hides ? scalar : scalar == "\n" || scalar == "\t" || scalar == "\r" ? " " : "\u{FFFD}")
-    }
-    return String(shown)
-  }
+  /// So that no answer can paint on a terminal.
+  static func visible(_ text: String) -> String { text.oneLine(limit: .max) }
 }
 
 /// Expectations in words.

@@ -1,5 +1,6 @@
 import DeviceBridge
 import Fleet
+import Wire
 
 extension Step {
   /// What must come true for the step to hold, in words; nil for steps that only do something.

@@ -1,5 +1,6 @@
 import DeviceBridge
 import Fleet
+import Wire
 
 /// One scenario file, read and checked.
 public struct Scenario: Equatable, Sendable {

@@ -38,7 +38,7 @@ public struct RecordKeeper: Sendable {
         bodies: started.phones.map(\.row))
     case .scenarioFinished(let finished): record.add(finished.row(run: number, at: event.at))
     case .runFinished(let finished):
-      record.finish(number, at: event.at, seconds: finished.seconds, exit: Int(finished.exit))
+      record.finish(number, at: event.at, seconds: finished.seconds, exit: Int(finished.exit.number))
     case .scenarioStarted, .stepFinished: break
     }
   }

@@ -18,7 +18,7 @@ public final class ReportDesk: Sendable {
   private static let shortestPause = Duration.seconds(1)
 
   private let state = Guarded(State())
-  private let ended = Patient<Bool>()
+  private let ended = OneShot<Bool>()
   private let told: @Sendable (ReportTrouble) -> Void
   /// The first report's, for troubles that all of them share.
   private let path: String
@@ -33,7 +33,7 @@ public final class ReportDesk: Sendable {
     trouble: @escaping @Sendable (ReportTrouble) -> Void = { _ in }
   ) async throws(ReportTrouble) -> ReportDesk {
     let desk = ReportDesk(kinds.first?.path ?? "", trouble)
-    let opened = Patient<ReportTrouble?>()
+    let opened = OneShot<ReportTrouble?>()
     _ = Worker(name: "reports", stackBytes: 1 << 20) { [state = desk.state, ended = desk.ended, told = desk.told] in
       var writer = ReportWriter(kinds)
       let trouble = writer.open()
@@ -42,7 +42,7 @@ public final class ReportDesk: Sendable {
       ended.give(true)
     }
     let late = ReportTrouble(path: desk.path, code: 0)
-    if let trouble = await opened.answer(within: limit, else: late) { throw trouble }
+    if let trouble = await opened.value(within: limit, else: late) { throw trouble }
     return desk
   }
 
@@ -67,7 +67,7 @@ public final class ReportDesk: Sendable {
   /// - Returns: the reports that are not whole.
   public func finish(within limit: Duration = .seconds(20)) async -> [ReportTrouble] {
     Self.end(state)
-    let inTime = await ended.answer(within: limit, else: false)
+    let inTime = await ended.value(within: limit, else: false)
     let (troubles, isCut) = state.with { ($0.troubles, $0.isCut) }
     return (inTime && !isCut) || !troubles.isEmpty ? troubles : [ReportTrouble(path: path, code: 0)]
   }

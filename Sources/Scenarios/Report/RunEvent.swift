@@ -115,7 +115,7 @@ public struct RunFinished: Equatable, Sendable {
   public var counts: VerdictCounts
   public var seconds: Double
   /// What the process ends with.
-  public var exit: Int32
+  public var exit: ExitCode
 }
 
 extension RunEvent {
@@ -193,7 +193,7 @@ extension ScenarioFinished {
 extension RunFinished {
   fileprivate var fields: [String: JSON] {
     [
-      "event": "run-finished", "counts": counts.json, "seconds": .number(seconds), "exit": .integer(Int64(exit)),
+      "event": "run-finished", "counts": counts.json, "seconds": .number(seconds), "exit": .integer(Int64(exit.number)),
     ]
   }
 }

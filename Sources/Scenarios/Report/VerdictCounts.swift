@@ -19,15 +19,15 @@ public struct VerdictCounts: Equatable, Sendable {
   /// The exit code that the verdicts ask for: 1 for a failure, over 3 for an error, over 4 where nothing was judged.
   ///
   /// A skipped or quarantined scenario is never a pass, and by itself never a failure.
-  public var exitCode: Int32 { exitCode() }
+  public var exitCode: ExitCode { exitCode() }
 
   /// - Parameters:
   ///   - failOnSkip: a gate takes a skipped scenario for a failure.
   ///   - failOnFlaky: it takes a flaky one for a failure.
-  public func exitCode(failOnSkip: Bool = false, failOnFlaky: Bool = false) -> Int32 {
-    if self[.failed] > 0 || failOnSkip && self[.skipped] > 0 || failOnFlaky && self[.flaky] > 0 { return 1 }
-    if self[.error] > 0 { return 3 }
-    return judged == 0 ? 4 : 0
+  public func exitCode(failOnSkip: Bool = false, failOnFlaky: Bool = false) -> ExitCode {
+    if self[.failed] > 0 || failOnSkip && self[.skipped] > 0 || failOnFlaky && self[.flaky] > 0 { return .no }
+    if self[.error] > 0 { return .harness }
+    return judged == 0 ? .nothingJudged : .done
   }
 
   public var json: JSON {

@@ -26,7 +26,7 @@ public struct ScenarioRun: Sendable {
     /// Takes a phone before the first scenario on it; it is let go of after the last.
     public var claim: @Sendable (Body) async -> PhoneClaim = { _ in .unneeded }
     /// What the process will end with, asked once, when the last scenario has ended.
-    public var exitCode: @Sendable (VerdictCounts) -> Int32 = { $0.exitCode }
+    public var exitCode: @Sendable (VerdictCounts) -> ExitCode = { $0.exitCode }
     /// Whether the phones' logs are read along, for what reports show around a failure.
     public var keepsLog = false
     /// Values that no event may show, the door's tokens aside, which are taken out anyway.
@@ -74,7 +74,7 @@ public struct ScenarioRun: Sendable {
   public struct Result: Equatable, Sendable {
     public var counts = VerdictCounts()
     /// As `Options.exitCode` gave it.
-    public var exit: Int32
+    public var exit: ExitCode
     /// One line: how many of how many were judged, on how many phones, with what verdicts.
     public var summary: String
     /// The run was stopped before its end.
@@ -120,7 +120,7 @@ public struct ScenarioRun: Sendable {
     let phones = await introduce(runs)
     if let refusal = refusal(phones) {
       for run in runs { run.link?.close() }
-      return Result(exit: 3, summary: "nothing ran", stopped: Task.isCancelled, refusal: refusal)
+      return Result(exit: .harness, summary: "nothing ran", stopped: Task.isCancelled, refusal: refusal)
     }
     var start = started(phones)
     for (index, run) in runs.enumerated() {
@@ -132,7 +132,7 @@ public struct ScenarioRun: Sendable {
     let counts = await emitter.counts
     let seconds = (options.clock.now - began).roundedSeconds
     var exit = options.exitCode(counts)
-    if exit == 0, halt.hasTrouble { exit = 3 }
+    if exit == .done, halt.hasTrouble { exit = .harness }
     await emitter(.runFinished(RunFinished(counts: counts, seconds: seconds, exit: exit)))
     let stopped = Task.isCancelled
     return Result(

@@ -107,16 +107,16 @@ extension StepRunner {
     _ ending: DoorAnswer.Ending, took: Duration, _ expectation: Expectation
   ) async -> StepResult {
     guard expectation.hasPattern else { return AnswerCheck(expectation).result(ending, took: took) }
-    let race = Race<StepResult>()
+    let race = OneShot<StepResult?>()
     let found = Latch()
     _ = Worker(name: "pattern", stackBytes: 4 << 20) {
-      race.finish(AnswerCheck(expectation).result(ending, took: took))
+      race.give(AnswerCheck(expectation).result(ending, took: took))
       found.open()
     }
     _ = Worker(name: "pattern limit") { [patternLimit] in
-      if !found.wait(until: .after(patternLimit)) { race.finish(nil) }
+      if !found.wait(until: .after(patternLimit)) { race.give(nil) }
     }
-    return await race.value
+    return await race.value()
       ?? .broken(
         "the pattern was not found within \(patternLimit.shown); write one that repeats nothing inside a repetition")
   }

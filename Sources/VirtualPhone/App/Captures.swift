@@ -102,7 +102,7 @@ extension KioskApp {
   }
 
   private static func lateSentence(_ limit: Duration, _ awaited: String) -> String {
-    let seconds = (limit.seconds * 10).rounded() / 10
+    let seconds = (limit.inSeconds * 10).rounded() / 10
     let text = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     return "gave up after \(text) s waiting for \(awaited)"
   }

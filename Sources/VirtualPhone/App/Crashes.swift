@@ -32,7 +32,7 @@ extension KioskApp {
 
   /// A report of an app that crashed some time ago.
   func addOldReport(_ kind: CrashReport.Kind, of app: InstalledApp, age: Duration) {
-    let at = WallTime(milliseconds: WallTime.now().milliseconds - Int64(age.seconds * 1000))
+    let at = WallTime(milliseconds: WallTime.now().milliseconds - Int64(age.inSeconds * 1000))
     write(
       CrashReport(
         kind: kind, app: app, pid: 399, system: surroundings.system, at: at,

@@ -53,7 +53,7 @@ extension KioskApp {
     var details = outcome
     details["method"] = .string(request.method)
     details["path"] = .string(String(withoutToken(request.target).prefix(200)))
-    details["phone_seconds_taken"] = .number((surroundings.clock.now - began).seconds)
+    details["phone_seconds_taken"] = .number((surroundings.clock.now - began).inSeconds)
     surroundings.note("door-request", details)
   }
 

@@ -23,7 +23,7 @@ public final class Journal: Sendable {
   /// - Parameter udid: nil for what concerns no phone, such as a mux request.
   public func record(_ udid: UDID?, _ event: String, _ details: [String: JSON] = [:]) {
     let at = WallTime.now()
-    let phoneSeconds = clock.now.seconds
+    let phoneSeconds = clock.now.inSeconds
     let waiting = ring.with {
       let entry = JournalEntry(
         seq: $0.next, at: at, phoneSeconds: phoneSeconds, udid: udid, event: event, details: details)

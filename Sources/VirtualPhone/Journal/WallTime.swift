@@ -30,8 +30,3 @@ public struct WallTime: Equatable, Comparable, Sendable, CustomStringConvertible
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }
-
-extension Duration {
-  /// As a number, for JSON.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-}

@@ -48,12 +48,11 @@ struct ActionValues: Sendable {
   /// A time such as `5ms`, `2s`, `1.5s`, `3m` or `1h`, up to a day; a bare number is seconds. Nil when not given.
   func duration(_ key: String) throws(ActionError) -> Duration? {
     guard let text = values[key] else { return nil }
-    let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
-    let (unit, seconds) = units.first { text.hasSuffix($0.0) } ?? ("", 1)
-    guard let value = Double(text.dropLast(unit.utf8.count)), (0...86_400).contains(value * seconds) else {
+    let span = Duration(text: text) ?? Double(text).flatMap { $0.magnitude < 1e9 ? .seconds($0) : nil }
+    guard let span, (.zero...(.seconds(86_400))).contains(span) else {
       throw ActionError(
         "\(key)=\(text) is no time. A time is a number with ms, s, m or h behind it, up to a day. Try: \(key)=5s.")
     }
-    return .seconds(value * seconds)
+    return span
   }
 }

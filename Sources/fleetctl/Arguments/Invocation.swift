@@ -1,3 +1,5 @@
+import Wire
+
 /// A command line, understood: which command, and what it was given.
 struct Invocation: Equatable, Sendable {
   var command: CommandSpec

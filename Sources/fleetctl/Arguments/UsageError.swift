@@ -1,3 +1,5 @@
+import Wire
+
 /// Why a command line is not understood. Cases carry data; the prose is made here.
 enum UsageError: Error, Equatable, Sendable {
   case unknownCommand(String, near: String?)

@@ -89,7 +89,7 @@ struct Bench: Sendable {
   private func resolve(_ typed: String) async throws(Complaint) -> Body {
     let selection = try await bodies()
     do { return try selection.resolve(typed) } catch {
-      throw Complaint(ExitCode(error.exitCode), error.sentence)
+      throw Complaint(error.exitCode, error.sentence)
     }
   }
 

@@ -1,3 +1,5 @@
+import Fleet
+
 /// A command: what it takes, and what it does.
 struct Command: Sendable {
   var spec: CommandSpec

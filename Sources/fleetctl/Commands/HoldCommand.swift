@@ -89,7 +89,7 @@ enum HoldCommand {
       ]
       try context.output.result(object)
     } else {
-      let end = span.map { "for \($0.words)" } ?? (context.invocation.all("COMMAND").isEmpty ? "until Ctrl-C" : "")
+      let end = span.map { "for \($0.shown)" } ?? (context.invocation.all("COMMAND").isEmpty ? "until Ctrl-C" : "")
       try context.output.result("\(body.title) is held \(end)".trimmed.printable)
     }
   }

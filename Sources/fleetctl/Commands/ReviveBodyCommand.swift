@@ -60,7 +60,7 @@ enum ReviveBodyCommand {
   private static func tell(
     _ report: OutcomeReport, of body: Body, _ context: Context
   ) throws(Complaint) -> ExitCode {
-    let code = ExitCode(report.words.reviveExitCode)
+    let code = report.words.reviveExitCode
     try context.tell(report.sentence.map { Complaint(code, $0.printable) }) { () throws(Complaint) in
       if context.wantsJSON {
         try context.output.result(report.json)
@@ -80,20 +80,6 @@ extension OutcomeReport {
     self.init(
       at: WallClock.now(), body: body.name, udid: body.udid, words: trouble.words, detail: trouble.sentence)
     self.trouble = trouble
-  }
-}
-
-extension ExitCode {
-  /// The documented numbers, from rooms that know no exit codes by name.
-  init(_ number: Int32) {
-    switch number {
-    case 0: self = .done
-    case 1: self = .no
-    case 2: self = .usage
-    case 3: self = .harness
-    case 4: self = .nothingJudged
-    default: self = .bug
-    }
   }
 }
 

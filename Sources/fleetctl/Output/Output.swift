@@ -1,6 +1,7 @@
 import Glibc
 import Transport
 import Wire
+import Fleet
 
 /// Everything that a command says: results to standard output, all else to standard error.
 final class Output: Sendable {

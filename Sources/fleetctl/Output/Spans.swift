@@ -1,18 +1,10 @@
-/// Durations as numbers, for JSON, and as words.
+/// Durations as numbers, for JSON.
 extension Duration {
   /// Seconds, rounded to the millisecond.
   var roundedSeconds: Double { milliseconds(roundedTo: 1) / 1000 }
 
   /// Milliseconds, rounded to a tenth.
   var milliseconds: Double { milliseconds(roundedTo: 0.1) }
-
-  /// As people read it: `12 ms`, `1.2 s`.
-  var words: String {
-    let milliseconds = milliseconds(roundedTo: 1)
-    if milliseconds < 1000 { return "\(Int(milliseconds)) ms" }
-    let tenths = Int((milliseconds / 100).rounded())
-    return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
-  }
 
   private func milliseconds(roundedTo unit: Double) -> Double {
     let exact = Double(components.seconds) * 1000 + Double(components.attoseconds) * 1e-15

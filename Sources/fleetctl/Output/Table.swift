@@ -1,3 +1,5 @@
+import Wire
+
 /// Rows of cells in columns that line up on a terminal.
 struct Table {
   private var rows: [[String]] = []

@@ -1,5 +1,6 @@
 import Glibc
 import Transport
+import Fleet
 
 /// How SIGINT, SIGTERM and SIGHUP reach the command that runs.
 ///

@@ -1,6 +1,7 @@
 import Glibc
 import Transport
 import Wire
+import Fleet
 
 /// The process from its arguments to its exit code.
 enum Program {

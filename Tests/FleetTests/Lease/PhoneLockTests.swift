@@ -245,7 +245,7 @@ import Wire
 
     let holder = Holder(line: Array(hostile.line.utf8))
 
-    #expect(holder.user == "a [2Jb c ")
+    #expect(holder.user == "a\u{FFFD}[2Jb c\u{FFFD}")
     #expect(holder.reason?.utf8.count == 300)
   }
 

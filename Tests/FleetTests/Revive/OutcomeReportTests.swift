@@ -48,7 +48,7 @@ import Wire
   @Test(arguments: every) func `is told in three parts unless the door answers`(_ words: OutcomeWords) {
     let sentence = Self.report(words).sentence
 
-    if words.reviveExitCode == 0 {
+    if words.reviveExitCode == .done {
       #expect(sentence == nil)
     } else {
       #expect(sentence?.split(separator: ". ").count == 3)
@@ -72,8 +72,8 @@ import Wire
   @Test func `is an exit code by its kind`() {
     let codes = Dictionary(grouping: OutcomeKind.allCases) { OutcomeWords($0).reviveExitCode }
 
-    #expect(codes[0] == [.up, .revived])
-    #expect(codes[1] == [.silent, .locked, .held, .paused, .launchedNoAnswer, .launchRefused, .leftAlone])
-    #expect(codes[3] == [.untrusted, .unreachable, .hostFault])
+    #expect(codes[.done] == [.up, .revived])
+    #expect(codes[.no] == [.silent, .locked, .held, .paused, .launchedNoAnswer, .launchRefused, .leftAlone])
+    #expect(codes[.harness] == [.untrusted, .unreachable, .hostFault])
   }
 }

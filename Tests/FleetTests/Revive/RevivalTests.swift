@@ -264,7 +264,7 @@ private struct FullDisk: LaunchStamps {
     let report = try await shelf.revive(stamps: FullDisk())
 
     #expect(report.words == OutcomeWords(.hostFault, .disk))
-    #expect(report.words.reviveExitCode == 3)
+    #expect(report.words.reviveExitCode == .harness)
     #expect(shelf.launchesAsked == 0)
   }
 
@@ -284,7 +284,7 @@ private struct FullDisk: LaunchStamps {
       body.name = "gone"
     }
     #expect(report.words == OutcomeWords(.unreachable, .noUsbmuxd))
-    #expect(report.words.reviveExitCode == 3)
+    #expect(report.words.reviveExitCode == .harness)
   }
 
   @Test func `lets go of the phone at its end, not when its means are forgotten`() async throws {

@@ -1,6 +1,7 @@
 import Fleet
 import Simulation
 import Testing
+import Wire
 
 /// One history: what happens on the left, the rows that it must write on the right, and nothing else.
 ///

@@ -58,7 +58,7 @@ import Wire
     let comparison = Comparison(before, after)
 
     #expect(comparison.differences.map(\.kind) == pair.kinds)
-    #expect(comparison.exitCode == pair.exit)
+    #expect(comparison.exitCode.number == pair.exit)
     #expect(comparison.changes.isEmpty)
   }
 
@@ -67,7 +67,7 @@ import Wire
     let comparison = Comparison(Self.run([("busy", .passed, row.0)]), Self.run([("busy", .passed, row.1)]))
 
     #expect(comparison.differences.map(\.kind) == (row.2 ? [.slower] : []))
-    #expect(comparison.exitCode == 0)
+    #expect(comparison.exitCode == .done)
   }
 
   @Test func `tell first what was changed between them`() {

@@ -68,7 +68,7 @@ struct Script {
     end(scenario, verdict, message: message, recovery: recovery, on: udid)
   }
 
-  mutating func finish(exit: Int32 = 1) {
+  mutating func finish(exit: ExitCode = .no) {
     add(.runFinished(RunFinished(counts: ledger.counts, seconds: 60, exit: exit)))
   }
 

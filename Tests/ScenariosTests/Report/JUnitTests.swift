@@ -80,7 +80,7 @@ import Wire
     script.start("shaky", attempt: 3)
     script.step("shaky", ok: true, attempt: 3)
     script.end("shaky", .flaky, attempt: 3)
-    script.finish(exit: 0)
+    script.finish(exit: .done)
 
     let xml = try report(script)
 
@@ -109,7 +109,7 @@ import Wire
   @Test func `gives repeated scenarios names of their own`() throws {
     var script = Script("again")
     for _ in 0..<3 { script.whole("again", .passed) }
-    script.finish(exit: 0)
+    script.finish(exit: .done)
 
     let xml = try report(script)
 

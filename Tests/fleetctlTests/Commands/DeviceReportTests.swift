@@ -75,11 +75,11 @@ import Wire
 
 @Suite struct `a span of time` {
   @Test func `is told in words and as numbers without a tail`() {
-    #expect(Duration.milliseconds(12).words == "12 ms")
-    #expect(Duration.microseconds(400).words == "0 ms")
-    #expect(Duration.milliseconds(999).words == "999 ms")
-    #expect(Duration.milliseconds(1_240).words == "1.2 s")
-    #expect(Duration.seconds(10).words == "10 s")
+    #expect(Duration.milliseconds(12).shown == "12 ms")
+    #expect(Duration.microseconds(400).shown == "0 ms")
+    #expect(Duration.milliseconds(999).shown == "999 ms")
+    #expect(Duration.milliseconds(1_240).shown == "1.24 s")
+    #expect(Duration.seconds(10).shown == "10 s")
     #expect(Duration.microseconds(12_345).milliseconds == 12.3)
     #expect(Duration.microseconds(1_234_567).roundedSeconds == 1.235)
   }

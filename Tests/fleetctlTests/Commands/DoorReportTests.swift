@@ -3,6 +3,7 @@ import Testing
 import Wire
 
 @testable import fleetctl
+import Fleet
 
 @Suite struct `a door's answer` {
   static func message(_ status: Int, _ type: String?, _ body: [UInt8]) -> HTTPMessage {

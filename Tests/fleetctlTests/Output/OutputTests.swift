@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import fleetctl
+import Fleet
 
 @Suite struct `results` {
   /// A pipe whose two ends the test owns.

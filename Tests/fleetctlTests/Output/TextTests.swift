@@ -1,6 +1,7 @@
 import Testing
 
 @testable import fleetctl
+import Wire
 
 @Suite struct `a text on a terminal` {
   struct Width: CustomTestStringConvertible, Sendable {

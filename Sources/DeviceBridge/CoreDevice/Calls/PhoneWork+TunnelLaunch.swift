@@ -63,7 +63,7 @@ extension PhoneWork {
     do throws(PhoneError) { reply = try client.call(.launchApplication, step, input.body) } catch {
       guard case .silent(_, let step, let limit) = error else { throw error }
       let guess = lock.state == .unlocked ? "" : "; the phone may be locked"
-      throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(PhoneError.seconds(limit)): \(step)\(guess)")
+      throw .launchRefused(udid, .failed, detail: "\(Self.noAnswer) \(limit.shown): \(step)\(guess)")
     }
     switch reply {
     case .output(let output):

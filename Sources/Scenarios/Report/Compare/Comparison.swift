@@ -70,9 +70,9 @@ public struct Comparison: Equatable, Sendable {
   }
 
   /// 1 when something fails that did not fail before, 4 when there is nothing to compare.
-  public var exitCode: Int32 {
-    if differences.contains(where: { $0.kind == .newlyFailing }) { return 1 }
-    return comparable == 0 ? 4 : 0
+  public var exitCode: ExitCode {
+    if differences.contains(where: { $0.kind == .newlyFailing }) { return .no }
+    return comparable == 0 ? .nothingJudged : .done
   }
 
   private static func kinds(_ was: VerdictRow?, _ now: VerdictRow?) -> [Difference.Kind] {

@@ -1,5 +1,6 @@
 import DeviceBridge
 import Wire
+import Fleet
 
 /// How one request to a door ended, for people and for programs.
 struct DoorReport: Sendable {
@@ -27,7 +28,7 @@ struct DoorReport: Sendable {
     guard let message = answer.response else { return [] }
     let content = DoorContent(message)
     let about = [
-      "\(name) \(message.status)", content.type, content.summary, answer.took.words,
+      "\(name) \(message.status)", content.type, content.summary, answer.took.shown,
     ].compactMap { $0 }.joined(separator: ", ")
     return [about.printable] + content.lines
   }
@@ -36,7 +37,7 @@ struct DoorReport: Sendable {
   var sentence: String? {
     let named = name.printable
     if let given, isHasty {
-      return "The time given, \(given.words), was over before \(named) had answered \(request). So little time says "
+      return "The time given, \(given.shown), was over before \(named) had answered \(request). So little time says "
         + "nothing about app, phone or daemon. Give it more: fleetctl request \(named) \(request) --deadline 10s."
     }
     return switch answer.ending {
@@ -48,7 +49,7 @@ struct DoorReport: Sendable {
       "Nothing is listening on the phone's port \(port); is the app running? It may have ended, be in the background, "
         + "or use another port. Bring it to the front: fleetctl launch \(named)."
     case .silent(_, let detail):
-      "\(named) did not answer \(request) within \(answer.took.words)\(Self.clause(detail)). "
+      "\(named) did not answer \(request) within \(answer.took.shown)\(Self.clause(detail)). "
         + "The app may hang, be suspended or wait for something. Start it afresh: fleetctl launch \(named) --fresh."
     case .badReply(let detail):
       "\(named) gave no whole HTTP response to \(request)\(Self.clause(detail)). The app may have ended in the middle, "

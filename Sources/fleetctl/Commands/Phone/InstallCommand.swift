@@ -40,7 +40,7 @@ enum InstallCommand {
     let selection = try await bench.bodies()
     let bodies: [Body]
     do { bodies = try selection.resolve(invocation.all("BODY")) } catch {
-      throw Complaint(ExitCode(error.exitCode), error.sentence)
+      throw Complaint(error.exitCode, error.sentence)
     }
     return try await install(file, on: bodies, bench, context)
   }

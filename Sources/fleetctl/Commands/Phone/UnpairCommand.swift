@@ -25,8 +25,8 @@ enum UnpairCommand {
     let body: Body
     var unknown: BodySelectionError?
     do { body = try selection.resolve(typed) } catch {
-      guard let udid = UDID(wellFormed: typed), error.exitCode == ExitCode.usage.number else {
-        throw Complaint(ExitCode(error.exitCode), error.sentence)
+      guard let udid = UDID(wellFormed: typed), error.exitCode == .usage else {
+        throw Complaint(error.exitCode, error.sentence)
       }
       body = Body(BodyEntry(udid: udid, under: bench.configuration), phone: nil)
       unknown = error

@@ -118,11 +118,11 @@ enum RunCommand {
     settings.secrets = work.secrets
     let (interruption, rules) = (context.interruption, options.rules)
     settings.exitCode = { counts in
-      if let code = interruption.settle() { return code.number }
+      if let code = interruption.settle() { return code }
       let code = counts.exitCode(failOnSkip: rules.failsOnSkip, failOnFlaky: rules.failsOnFlaky)
       // A failure that was found outweighs whatever else went wrong.
-      if code == ExitCode.no.number { return code }
-      return stop.hasTimedOut || reports.isBroken ? ExitCode.harness.number : code
+      if code == .no { return code }
+      return stop.hasTimedOut || reports.isBroken ? .harness : code
     }
     let mux = stage.mux
     let run = ScenarioRun(
@@ -251,18 +251,17 @@ enum RunCommand {
     _ result: ScenarioRun.Result, timeout: Duration?, _ trouble: Complaint?, _ context: Context, _ stop: Stop
   ) throws(Complaint) -> ExitCode {
     if context.wantsJSON { context.output.say(result.summary) } else { try? context.output.result(result.summary) }
-    if result.exit == ExitCode.no.number { return .no }
+    if result.exit == .no { return .no }
     if let complaint = context.output.complaint ?? trouble { throw complaint }
-    if result.exit == ExitCode.harness.number, stop.hasTimedOut, let timeout {
+    if result.exit == .harness, stop.hasTimedOut, let timeout {
       throw Complaint(
         .harness,
-        "The run was stopped after \(timeout.words). --timeout gives it no longer, and what it had arranged is undone. "
+        "The run was stopped after \(timeout.shown). --timeout gives it no longer, and what it had arranged is undone. "
           + "Give it more: fleetctl run --timeout DURATION.")
     }
     switch result.exit {
-    case ExitCode.done.number: return .done
-    case ExitCode.nothingJudged.number: return .nothingJudged
-    default: return .harness
+    case .done, .nothingJudged: return result.exit
+    case .no, .usage, .harness, .bug, .signal: return .harness
     }
   }
 }

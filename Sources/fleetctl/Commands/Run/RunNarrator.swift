@@ -121,7 +121,7 @@ struct RunNarrator: Sendable {
     }
   }
 
-  private func seconds(_ seconds: Double) -> String { Duration.milliseconds(Int64((seconds * 1000).rounded())).words }
+  private func seconds(_ seconds: Double) -> String { Duration.milliseconds(Int64((seconds * 1000).rounded())).shown }
 
   private static func title(_ body: String?, _ udid: UDID) -> String { body ?? udid.description }
 }

@@ -1,6 +1,7 @@
 import Fleet
 import Scenarios
 import Transport
+import Wire
 
 /// Where a run's events go beside the screen: the record and the reports.
 final class RunReports: Sendable {

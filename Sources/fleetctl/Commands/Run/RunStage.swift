@@ -25,7 +25,7 @@ final class RunStage: Sendable {
     var chosen = selection.bodies
     if !options.bodies.isEmpty {
       do { chosen = try selection.resolve(options.bodies) } catch {
-        throw Complaint(ExitCode(error.exitCode), error.sentence)
+        throw Complaint(error.exitCode, error.sentence)
       }
     }
     let ports = USBPorts().all()

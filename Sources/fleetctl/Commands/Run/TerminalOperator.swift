@@ -3,6 +3,7 @@ import Fleet
 import Glibc
 import Scenarios
 import Transport
+import Wire
 
 /// The person at the terminal, asked one thing at a time.
 final class TerminalOperator: Operator {

@@ -32,7 +32,7 @@ enum CompareCommand {
     }
     let (before, after) = try await runs(given, label, context)
     let comparison = Comparison(before, after)
-    let code = ExitCode(comparison: comparison)
+    let code = comparison.exitCode
     let text = CompareText(before, after, comparison, style: context.output.style)
     let found: Complaint? = code == .done ? nil : Complaint(code, text.complaint)
     try context.tell(found) { () throws(Complaint) in
@@ -108,16 +108,6 @@ extension Complaint {
     switch trouble {
     case .noRun, .notAReport: self.init(.usage, trouble.sentence.printable)
     case .tooFew: self.init(.nothingJudged, trouble.sentence.printable)
-    }
-  }
-}
-
-extension ExitCode {
-  fileprivate init(comparison: Comparison) {
-    switch comparison.exitCode {
-    case ExitCode.done.number: self = .done
-    case ExitCode.no.number: self = .no
-    default: self = .nothingJudged
     }
   }
 }

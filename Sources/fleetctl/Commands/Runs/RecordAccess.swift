@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 extension Context {
   /// The record, for reading; fleet.yaml may name another place for it.

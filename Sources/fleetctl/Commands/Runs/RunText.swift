@@ -61,7 +61,7 @@ enum RunText {
     ]
   }
 
-  static func words(_ seconds: Double) -> String { Duration.milliseconds(Int64((seconds * 1000).rounded())).words }
+  static func words(_ seconds: Double) -> String { Duration.milliseconds(Int64((seconds * 1000).rounded())).shown }
 
   static func number(_ value: Double?) -> JSON { value.map(JSON.number) ?? .null }
 }

@@ -1,3 +1,5 @@
+import Fleet
+
 /// `fleetctl completions`: what a shell needs to complete command lines.
 enum CompletionsCommand {
   static let spec = CommandSpec(

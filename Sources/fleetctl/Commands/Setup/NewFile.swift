@@ -1,5 +1,7 @@
 import Glibc
 import Transport
+import Wire
+import Fleet
 
 /// Writes a file where none is.
 enum NewFile {

@@ -1,5 +1,6 @@
 import Glibc
 import Transport
+import Fleet
 
 /// A fresh folder that only this user can enter, for sockets that nobody named.
 struct PrivateFolder: Sendable {

@@ -1,6 +1,7 @@
 import Transport
 import VirtualPhone
 import Wire
+import Fleet
 
 /// `fleetctl virtual`: phones without hardware, until a signal ends them.
 enum VirtualCommand {

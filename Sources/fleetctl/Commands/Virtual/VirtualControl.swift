@@ -1,5 +1,6 @@
 import Transport
 import VirtualPhone
+import Fleet
 
 /// Finds the control socket of a running fleet.
 enum VirtualControl {

@@ -1,5 +1,6 @@
 import VirtualPhone
 import Wire
+import Fleet
 
 /// `fleetctl virtual do`: makes something happen to a virtual phone.
 enum VirtualDoCommand {

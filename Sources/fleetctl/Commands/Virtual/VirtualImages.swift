@@ -1,6 +1,7 @@
 import Glibc
 import Transport
 import VirtualPhone
+import Fleet
 
 /// The developer image that virtual phones from iOS 17 on take, as files for `fleetctl mount`.
 struct VirtualImages: Sendable {

@@ -1,4 +1,5 @@
 import VirtualPhone
+import Fleet
 
 /// `fleetctl virtual journal`: what the host did to the phones.
 enum VirtualJournalCommand {

@@ -35,14 +35,17 @@ extension Duration {
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 
-  /// For people: `0.42 s`, `12 s`, `5 min`, `2 h`, `400 days`.
+  /// For people: `420 ms`, `1.25 s`, `12 s`, `5 min`, `2 h`, `400 days`.
   public var shown: String {
+    if self == .zero { return "0 s" }
     let seconds = inSeconds
     if seconds >= 172_800, seconds.truncatingRemainder(dividingBy: 86_400) == 0 {
       return "\(Int(seconds / 86_400)) days"
     }
     if seconds >= 7_200, seconds.truncatingRemainder(dividingBy: 3_600) == 0 { return "\(Int(seconds / 3_600)) h" }
     if seconds >= 120, seconds.truncatingRemainder(dividingBy: 60) == 0 { return "\(Int(seconds / 60)) min" }
+    let milliseconds = (seconds * 1000).rounded()
+    if milliseconds < 1000 { return "\(Int(milliseconds)) ms" }
     let rounded = seconds >= 10 ? (seconds * 10).rounded() / 10 : (seconds * 100).rounded() / 100
     return rounded == rounded.rounded() ? "\(Int(rounded)) s" : "\(rounded) s"
   }
