@@ -114,7 +114,13 @@ public final class TLSStream: ByteStream, @unchecked Sendable {
 
   public func shutdown() { socket.shutdown() }
 
-  public func close() { socket.close() }
+  public func close() {
+    session.with { raw in
+      // The number is soon another descriptor's, to which a late goodbye would go.
+      SSL_set_fd(raw, -1)
+      socket.close()
+    }
+  }
 
   // MARK: - For a thread that waits on many descriptors at once
 
