@@ -72,7 +72,7 @@ struct BodyBooks {
   var answeredBefore: Duration?
   var launchEnded = false
   var wasRefusedAsLocked = false
-  var refusal: (reason: LaunchRefusal, build: Int)?
+  var refusal: (reason: LaunchRefusal, build: Int, wasTrusted: Bool)?
   /// There was a refusal since the last answer, also in an earlier process.
   var wasRefused = false
   /// The boot and image that were mounted for.
@@ -123,12 +123,14 @@ struct BodyBooks {
       slack += now - from
     } else {
       gap += now - from - .seconds(1)
+      graceGap += max(now - max(from, graceZero) - .seconds(1), .zero)
       slack += .seconds(25)
     }
   }
 
   /// Nobody had time to look.
   mutating func gap(of span: Duration) {
+    guard unseen == nil else { return }
     guard span > .seconds(45) else {
       slack += span + .seconds(20)
       return
@@ -145,7 +147,7 @@ struct BodyBooks {
   mutating func appeared(_ now: Duration) {
     guard there == nil else { return }
     there = now
-    let isFlap = isRelisted || away.map { now - $0 <= .seconds(15) } ?? true
+    let isFlap = away.map { now - $0 <= .seconds(15) } ?? true
     if isRelisted, outcome != OutcomeWords(.unreachable, .detached) { away = nil }
     isRelisted = false
     if !isFlap { graceAnew(now) }

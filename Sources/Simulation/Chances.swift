@@ -83,7 +83,7 @@ public struct Chances: Sendable {
         addIncident(at, phone, &lines, &random)
         // A silent door is what makes most of it matter.
         if Self.chance(0.4, &random) {
-          let near = at + .seconds(Double.random(in: -200...200, using: &random))
+          let near = at + Self.milliseconds(Double.random(in: -200...200, using: &random))
           lines.append(ScriptLine(max(near, .milliseconds(1)), phone, .appDies))
         }
         at += Self.chance(0.25, &random) ? .seconds(Self.span(1...500, &random)) : Self.wait(phoneGap, &random)

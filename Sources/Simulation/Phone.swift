@@ -62,8 +62,12 @@ struct Phone {
   var waiting: (lease: Lease, since: Duration)?
   var boot = 1
   var isBody = true
-  /// A person's pause, as they made it.
+  /// A person's pause: when it truly ends.
   var pausedUntil: Duration?
+  /// What kept a session from the launch that is under way, when it began.
+  var launchSession: PhoneError?
+  /// What the disk will say to the stamp that is being stored.
+  var stampTrouble: HostTrouble?
 
   // MARK: Bookkeeping of the simulation
 
@@ -123,7 +127,7 @@ struct Phone {
   private static let refused = DoorLook.silent(.refused, detail: "nothing listens on its port")
 
   /// How long a step takes, as things stand when it is asked.
-  func duration(of step: ReviveCommand, within limit: Duration) -> Duration {
+  func duration(of step: ReviveCommand, within limit: Duration, at now: Duration) -> Duration {
     let usual: Duration =
       switch step {
       case .probe: app == .hung || app == .halfAnswering ? limit : .milliseconds(20)
@@ -132,7 +136,7 @@ struct Phone {
       case .askHands: hands == .odd ? limit : .milliseconds(15)
       case .readLock: lockManner == .slow ? .milliseconds(2_600) : .milliseconds(30)
       case .storeStamp: .milliseconds(5)
-      case .launch: manner == .unanswered ? limit : launchTime
+      case .launch: refusal(at: now) != nil ? .milliseconds(300) : manner == .unanswered ? limit : launchTime
       case .rest(let span): span
       }
     return min(usual + jitter, limit)
@@ -151,7 +155,7 @@ struct Phone {
     facts.app =
       app == .missing
       ? .missing
-      : .installed(version: "1.\(build)", build: "\(build)", validated: manner != .refusedUntrusted)
+      : .installed(version: "1.\(build)", build: "\(build)", validated: isSignerTrusted)
     facts.hasImage = hasImage
     facts.offeredImage = "16.7"
     facts.developerMode = true
@@ -159,6 +163,7 @@ struct Phone {
     return facts
   }
 
+  var isSignerTrusted: Bool { manner != .refusedUntrusted }
   var isOnOddIOS: Bool { ios.hasPrefix("17.") }
 
   /// What a launch is refused for before anything is sent.

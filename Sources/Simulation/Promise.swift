@@ -25,7 +25,6 @@ public enum Promise: String, Sendable, CaseIterable {
   case broughtBack = "what can be brought back is, as soon as it may be"
   case toldTruly = "a body that has been in one state for long has the outcome that the state has"
   case mountsOnce = "an image is mounted once a boot and image, and over no other"
-  case quietIsQuiet = "a stretch called quiet is quiet"
 }
 
 /// A promise that was broken.

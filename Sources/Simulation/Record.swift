@@ -11,14 +11,15 @@ struct Record {
   /// Where the revive command sees them, too.
   var stamps: [UDID: LaunchStamp] = [:]
   /// Set when somebody deleted it, until the supervisor has noticed.
+  var pauses: [UDID: Pause] = [:]
   var isDeleted = false
   /// It was at some time: rows speak of what it does not hold.
   var wasDeleted = false
 
   mutating func delete() {
-    let stamps = stamps
+    let (stamps, pauses) = (stamps, pauses)
     self = Record()
-    self.stamps = stamps
+    (self.stamps, self.pauses) = (stamps, pauses)
     (isDeleted, wasDeleted) = (true, true)
   }
 
@@ -29,7 +30,7 @@ struct Record {
 
   /// As it is read at a start: through its written form, of which nothing may be lost.
   func past(of udid: UDID) -> BodyPast {
-    var past = BodyPast(outcome: last[udid], since: since[udid], stamp: stamps[udid])
+    var past = BodyPast(outcome: last[udid], since: since[udid], stamp: stamps[udid], pause: pauses[udid])
     if let memory = memories[udid] { past.memory = WatchMemory(memory.json) ?? WatchMemory() }
     return past
   }

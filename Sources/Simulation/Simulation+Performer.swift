@@ -48,7 +48,7 @@ extension Simulation {
     switch command {
     case .askHold, .lookAtPort: duration = .milliseconds(1)
     case .step(let step, let limit):
-      duration = phones[phone].duration(of: step, within: limit)
+      duration = phones[phone].duration(of: step, within: limit, at: now)
       if case .launch(let fresh) = step { launch(phone, fresh: fresh, lands: min(duration / 2, .seconds(1))) }
     case .storeStamp(let stamp, let memory, let limit):
       duration = disk == .slow || disk == .dead ? limit : .milliseconds(6)
@@ -75,7 +75,7 @@ extension Simulation {
     case .askHold: event = .hold(holdLook(phone))
     case .lookAtPort: event = .port(showsPhone: phones[phone].isPlugged && phones[phone].hasPower)
     case .step(let step, _): event = .step(answer(step, phone))
-    case .storeStamp: event = .step(.stamp(stampTrouble))
+    case .storeStamp: event = .step(.stamp(phones[phone].stampTrouble))
     case .readFacts:
       var facts = phones[phone].facts
       facts.stamp = record.stamps[phones[phone].udid]
@@ -132,7 +132,7 @@ extension Simulation {
     case .readLock:
       guard trouble == nil else { return .lock(LockReading(state: .unknown, why: "the phone is not there")) }
       return .lock(phones[phone].lockReading)
-    case .storeStamp: return .stamp(stampTrouble)
+    case .storeStamp: return .stamp(phones[phone].stampTrouble)
     case .launch: return .launch(launchResult(phone, trouble))
     case .rest: return .rested
     }
@@ -143,6 +143,7 @@ extension Simulation {
   private mutating func launch(_ phone: Int, fresh: Bool, lands: Duration) {
     launches += 1
     if setting.keepsTrace { trace.append(Trace(at: now, phone: phone, what: .launch(fresh: fresh))) }
+    phones[phone].launchSession = phones[phone].session
     guard unreachable(phone) == nil, let process else { return }
     plan(.launchLands(phone, token: phones[phone].token + 1, process: process), phone, after: lands)
   }
@@ -188,7 +189,8 @@ extension Simulation {
   private func launchResult(_ index: Int, _ trouble: PhoneError?) -> PhoneError? {
     if let trouble { return trouble }
     let phone = phones[index]
-    if let error = phone.session { return error }
+    if let error = phone.launchSession { return error }
+    if phone.session != nil { return .lost(phone.udid, step: "launching") }
     if let refusal = phone.refusal(at: now) { return .launchRefused(phone.udid, refusal, detail: "") }
     switch phone.manner {
     case .refusedLocked: return .launchRefused(phone.udid, .locked, detail: "Locked")
@@ -235,7 +237,8 @@ extension Simulation {
   }
 
   private mutating func store(_ stamp: LaunchStamp, _ memory: WatchMemory, of phone: Int) {
-    guard disk == .fine || disk == .full else { return }
+    phones[phone].stampTrouble = stampTrouble
+    guard stampTrouble == nil else { return }
     plan(.stampTaken(phone, stamp, memory), phone, after: .milliseconds(3))
   }
 

@@ -102,9 +102,11 @@ extension Simulation {
   }
 
   private mutating func pause(_ index: Int, _ span: Duration?) {
-    guard process != nil, isRunning, phones[index].isBody else { return }
+    // What can't be stored is not promised.
+    guard process != nil, isRunning, phones[index].isBody, disk == .fine else { return }
     phones[index].pausedUntil = span.map { now + $0 }
     let pause = span.map { Pause(began: stamp, length: $0, user: "ada", reason: "cleaning") }
+    record.pauses[phones[index].udid] = pause
     deliver(.paused(pause), to: index)
   }
 
@@ -134,6 +136,7 @@ extension Simulation {
       letGo(index)
       return
     }
+    endPause(index)
     fleet.add(udid, name: phones[index].name, phones[index].rules, past: record.past(of: udid), at: time)
     witness.begins(index, outcome: fleet.outcome(of: udid), revivals: fleet.revivals(of: udid), sight)
     for device in phones[index].devices where mux == .there { sendAttached(index, device) }

@@ -68,10 +68,19 @@ extension Simulation {
     if setting.keepsTrace { trace.append(Trace(at: now, phone: nil, what: .start)) }
     fleet = FleetWatch(setting.rules, past: record.hostPast, boot: boot, at: time)
     witness.started(sight)
-    for phone in phones where phone.isBody { add(phone.index) }
-    lastHostChange = now
+    for index in phones.indices {
+      endPause(index)
+      if phones[index].isBody { add(index) }
+    }
+    lastHostChange = max(lastHostChange, now)
     for phone in phones.indices { scheduleWakes(phone) }
     tellMux()
+  }
+
+  /// Over a boot of the host's only the wall clocks tell how long a pause has gone on.
+  mutating func endPause(_ index: Int) {
+    guard let pause = record.pauses[phones[index].udid], pause.began.boot != boot else { return }
+    phones[index].pausedUntil = now + pause.length - max(time.wall - pause.began.wall, .zero)
   }
 
   private mutating func add(_ index: Int) {
@@ -91,7 +100,7 @@ extension Simulation {
       phones[index].underway = 0
       letGo(index)
     }
-    witness.killed()
+    witness.killed(keepsMemory: disk == .fine)
     world.put(.start, at: now + down)
   }
 
@@ -129,7 +138,7 @@ extension Simulation {
   // MARK: - The host
 
   private mutating func happen(toHost line: ScriptLine) {
-    lastHostChange = now
+    lastHostChange = max(lastHostChange, now)
     guard case .host(let verb) = line.verb else { return }
     let span = line.span ?? .zero
     switch verb {
@@ -149,11 +158,11 @@ extension Simulation {
       slept += span
       witness.slept(sight)
       // The world goes on meanwhile; the supervisor's clock has not moved.
-      lastHostChange = now + span
+      lastHostChange = max(lastHostChange, now + span)
     case .stall:
+      witness.stalled(max(awake + span - max(stalledUntil, awake), .zero))
       stalledUntil = max(stalledUntil, awake + span)
-      witness.stalled(span)
-      lastHostChange = now + span
+      lastHostChange = max(lastHostChange, now + span)
     case .wallBack: wallShift -= span
     case .wallForward: wallShift += span
     case .kill: kill(down: span)

@@ -22,6 +22,8 @@ public struct Simulation {
     public var past: OutcomeWords? = OutcomeWords(.up)
     /// Keeps what was told, for those who read it.
     public var keepsTrace = true
+    /// Keeps every event, too, and what was commanded upon it.
+    public var keepsEvents = false
 
     public init(phones: Int, script: [ScriptLine], length: Duration) {
       self.phones = phones
@@ -106,6 +108,7 @@ public struct Simulation {
       case launch(fresh: Bool)
       case mount
       case start
+      case event(BodyEvent, [FleetCommand])
     }
     /// True time since the beginning.
     public var at: Duration
@@ -221,6 +224,7 @@ public struct Simulation {
     witness.told(event, phone, sight)
     let commands = fleet.handle(.body(phones[phone].udid, event), at: time)
     handled += 1
+    if setting.keepsEvents { trace.append(Trace(at: now, phone: phone, what: .event(event, commands))) }
     told(by: event, phone)
     carryOut(commands)
     leapIfQuiet(phone)

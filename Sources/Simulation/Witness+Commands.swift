@@ -63,7 +63,7 @@ extension Witness {
     guard phone.isLaunchable, phone.rules.launches, phone.app != .answering, phone.app != .starting,
       phone.lease == .nobody, sight.isHostWell, books.away == nil || books.there != nil
     else { return }
-    let slack = Duration.seconds(60)
+    let slack = Duration.seconds(120)
     let spacing = phone.rules.spacing
     let graceEnd = books.graceZero + books.graceGap + books.slack + phone.rules.grace
     let stamped = books.stamp.map { $0.boot == sight.boot ? $0.elapsed : sight.elapsed } ?? .seconds(-100_000)
@@ -112,7 +112,8 @@ extension Witness {
     }
     if books.requests == 0 { spacing(phone, sight) }
     if books.sentRequests >= 2 { broken(.launchesAsSaid, index, sight, "a third request") }
-    if let refusal = books.refusal, refusal.build == phone.build, books.requests == 0, stands(refusal.reason, phone),
+    if let refusal = books.refusal, refusal.build == phone.build,
+      refusal.wasTrusted == phone.isSignerTrusted, books.requests == 0, stands(refusal.reason, phone),
       sight.now > phone.changed + .seconds(5)
     {
       broken(.noLaunchOnFact, index, sight, "\(refusal.reason.rawValue) stands")
@@ -125,7 +126,7 @@ extension Witness {
     case .notInstalled: phone.app == .missing
     case .noDeveloperImage: !phone.hasImage
     case .notOnThisIOS: phone.isOnOddIOS
-    case .appUntrusted, .notDebuggable: true
+    case .appUntrusted, .notDebuggable: phone.app != .missing
     case .developerModeOff, .locked, .appExited, .failed: false
     }
   }
@@ -240,8 +241,15 @@ extension Witness {
 
   private mutating func launched(_ error: PhoneError?, _ phone: Phone, _ sight: Sight) {
     let index = phone.index
-    bodies[index].launchEnded = true
     guard case .launchRefused(_, let refusal, _) = error else {
+      bodies[index].refusal = nil
+      switch error {
+      case .untrusted, .tls:
+        // Nothing was sent, and it is a session that failed.
+        session(error, index, sight)
+        return
+      default: break
+      }
       sent(index, sight)
       if error == nil || error.map({ if case .silent = $0 { true } else { false } }) == true {
         bodies[index].accepted = sight.awake
@@ -253,7 +261,7 @@ extension Witness {
     case .locked, .notDebuggable, .appUntrusted, .appExited, .failed: sent(index, sight)
     }
     if refusal == .locked { bodies[index].wasRefusedAsLocked = true }
-    bodies[index].refusal = (refusal, phone.build)
+    bodies[index].refusal = stands(refusal, phone) ? (refusal, phone.build, phone.isSignerTrusted) : nil
     bodies[index].wasRefused = true
   }
 

@@ -12,6 +12,12 @@ extension Witness {
     let isRevival = revivals > bodies[index].revivals
     if isRevival { revived(event, phone, rows.contains { $0.udid == phone.udid }, outcome, sight) }
     bodies[index].revivals = revivals
+    // A launch whose judgement the cable or the daemon has cut short has not ended as anything.
+    if bodies[index].requests > 0, bodies[index].leaseTaken != nil,
+      outcome?.kind == .launchedNoAnswer || outcome?.kind == .launchRefused
+    {
+      bodies[index].launchEnded = true
+    }
     for row in rows where row.udid == phone.udid { self.row(row, event, phone, isRevival, sight) }
     if outcome != bodies[index].outcome {
       broken(.everyChangeIsARow, index, sight, "it is \(outcome?.text ?? "nothing") now, without a row")
@@ -49,7 +55,7 @@ extension Witness {
       broken(.lockedHasOneName, index, sight, row.words.text)
     }
     if row.words == OutcomeWords(.launchRefused, .noDeveloperImage), phone.hasImage, books.requests < 3,
-      books.leaseTaken != nil, sight.now > phone.changed + .seconds(15)
+      case .step(.launch) = event, sight.now > phone.changed + .seconds(15)
     {
       broken(.launchesAsSaid, index, sight, "its service was asked for \(books.requests) times")
     }
@@ -76,7 +82,8 @@ extension Witness {
   private mutating func settled(_ row: OutcomeReport, _ phone: Phone, _ sight: Sight) {
     let index = phone.index
     let books = bodies[index]
-    let settle = phone.rules.settle - .milliseconds(1)
+    // A look may find the phone gone before the mux says so.
+    let settle = phone.rules.settle - .milliseconds(50)
     switch row.words.kind {
     case .unreachable where row.words.reason == .detached:
       let away = books.there == nil ? books.away.map { sight.awake - $0 } : nil

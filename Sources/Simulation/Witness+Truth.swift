@@ -38,13 +38,13 @@ extension Witness {
 
   /// nil where it may be this or that.
   private func expected(_ phone: Phone, _ sight: Sight) -> [OutcomeWords]? {
+    guard phone.hasPower else { return nil }
     switch phone.lease {
     case .run: return [OutcomeWords(.held, .run)]
     case .person: return [OutcomeWords(.held, .person)]
     case .us, .reviver: return nil
     case .nobody: break
     }
-    guard phone.hasPower else { return nil }
     guard phone.isPlugged else { return [OutcomeWords(.unreachable, .detached)] }
     if phone.app == .answering {
       return [OutcomeWords(.up), OutcomeWords(.revived), OutcomeWords(.revived, .crashLooping)]
@@ -80,8 +80,14 @@ extension Witness {
       return [.refused, .noAnswer, .badReply].map { OutcomeWords(.silent, $0) }
     }
     if phone.isOnOddIOS { return [OutcomeWords(.launchRefused, .notOnThisIOS)] }
-    if phone.app == .missing { return [OutcomeWords(.launchRefused, .notInstalled)] }
-    if !phone.hasImage { return [OutcomeWords(.launchRefused, .noDeveloperImage)] }
+    // The fact that was found first is the one that is read anew.
+    switch (phone.app == .missing, phone.hasImage) {
+    case (true, true): return [OutcomeWords(.launchRefused, .notInstalled)]
+    case (false, false): return [OutcomeWords(.launchRefused, .noDeveloperImage)]
+    case (true, false):
+      return [OutcomeWords(.launchRefused, .notInstalled), OutcomeWords(.launchRefused, .noDeveloperImage)]
+    case (false, true): break
+    }
     switch phone.manner {
     case .works, .locks: return nil
     case .neverAnswers, .hangs, .halfAnswers: return [OutcomeWords(.launchedNoAnswer, silence)]

@@ -54,13 +54,16 @@ struct Witness {
     books.wasRefused = old.wasRefused
     books.counts = outcome != OutcomeWords(.unreachable, .detached)
     books.graceZero = sight.awake
+    books.away = sight.awake
     books.outcome = outcome
     books.revivals = revivals
     bodies[phone] = books
   }
 
-  mutating func killed() {
+  /// - Parameter keepsMemory: what the record should know, it knows.
+  mutating func killed(keepsMemory: Bool) {
     for phone in bodies.indices {
+      if !keepsMemory { bodies[phone].sent = [] }
       bodies[phone].isOpen = false
       bodies[phone].leaseTaken = nil
       bodies[phone].hubLostAt = nil
@@ -82,7 +85,7 @@ struct Witness {
       guard isMuxLost else { return }
       isMuxLost = false
       for phone in bodies.indices {
-        bodies[phone].graceZero = sight.awake
+        bodies[phone].graceAnew(sight.awake)
         bodies[phone].away = sight.awake
         bodies[phone].isRelisted = true
         bodies[phone].roundBegan = nil

@@ -50,7 +50,7 @@ extension BodyWatch {
   private mutating func look(ended ending: ReviveEnding, _ now: WatchTime) {
     switch ending {
     // Whether hands are there can't be told: this round nothing is done, and nothing said.
-    case .leftForNow: endRound(.barred, now)
+    case .leftForNow: endRound(.handsUnknown, now)
     case .broken: endRound(.other, now)
     case .judged(let judgement):
       guard judgement.words.kind != .silent else {
@@ -103,6 +103,7 @@ extension BodyWatch {
     handsWereThere = false
     lastLock = nil
     memory.lastAnswer = now.wall
+    lastAnswered = now.elapsed
     if memory.launchEnd != nil || memory.refusal != nil {
       (memory.launchEnd, memory.refusal) = (nil, nil)
       isMemoryNew = true

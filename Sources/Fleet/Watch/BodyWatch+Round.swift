@@ -133,18 +133,29 @@ extension BodyWatch {
   // MARK: - The door
 
   mutating func probed(_ look: DoorLook, _ asked: Duration, _ now: WatchTime) {
+    noteSight(look, asked: asked, now)
     if case .unreachable(let error) = look, let fault = error.fault {
-      // Nobody has seen the door.
-      if case .host = fault { stopSeeing(now, forAbsence: false) }
       found(fault, error, now)
       return
     }
     if presence.wasConfirmed(at: now.awake) { flapped(now) }
-    startSeeing(at: clock(asked, now), now)
     switch look {
     case .answered(let detail): answered(detail, now)
     case .silent(let kind, let detail): silent(kind, detail, asked, now)
     case .unreachable(let error): silent(.noAnswer, "the phone does not get through to it (\(error.word))", asked, now)
+    }
+  }
+
+  /// Whether anybody has seen the door: where the host could not look, nobody has.
+  mutating func noteSight(_ look: DoorLook, asked: Duration, _ now: WatchTime) {
+    guard case .unreachable(let error) = look, let fault = error.fault else {
+      startSeeing(at: clock(asked, now), now)
+      return
+    }
+    switch fault {
+    case .host: stopSeeing(now, forAbsence: false)
+    case .gone: stopSeeing(now, forAbsence: true)
+    case .ours: break
     }
   }
 

@@ -39,6 +39,7 @@ extension BodyWatch {
     guard let from = unseenFrom, from <= moment else { return }
     unseenFrom = nil
     guard !isUnseenForAbsence, rules.book.keeps(.gapsAreNotSilence) else { return }
+    sessionTrouble?.since = now.awake
     silence.skip(moment - from, at: now.awake(rules.book))
   }
 
@@ -86,11 +87,11 @@ extension BodyWatch {
       let loop =
         outcome?.reason == .crashLooping ? memory.launches.last.map { $0.elapsed + WatchRules.crashLoop.span } : nil
       return [awake(memory.isProven ? nil : spacing), awake(loop)]
-    case .held, .barred: return []
+    case .held, .barred, .handsUnknown: return []
     case .absent: return outcome == .detached || presence.isThere ? [] : [presence.next(settle: rules.settle)]
     case .noSession: return sessionTrouble.map { [$0.since + rules.settle].filter { $0 > now.awake } } ?? nil
     case .inGrace: return graceEnd.map { [$0] } ?? nil
-    case .paused: return [memory.pause.flatMap { awake($0.began.elapsed + $0.length) }]
+    case .paused: return [pause.flatMap { awake($0.began.elapsed + $0.length) }]
     case .withheld:
       guard rules.launches else { return [] }
       let facts = memory.refusal == nil ? nil : factsRead.map { $0 + rules.spacing }
@@ -112,6 +113,7 @@ extension BodyWatch {
     if lastEnd == .answered {
       silence.leap(span)
       memory.lastAnswer = memory.lastAnswer.map { $0 + span }
+      lastAnswered = lastAnswered.map { $0 + span }
     }
   }
 }

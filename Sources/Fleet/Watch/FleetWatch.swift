@@ -60,6 +60,10 @@ public struct FleetWatch: Sendable {
     _ udid: UDID, name: String?, _ rules: WatchRules, past: BodyPast = BodyPast(), at now: WatchTime
   ) {
     guard places[udid] == nil else { return }
+    var past = past
+    let newest = ledger.newest(of: udid)
+    if let row = newest.row { (past.outcome, past.since) = (row.words, row.at) }
+    if let memory = newest.memory, memory.revision > past.memory.revision { past.memory = memory }
     places[udid] = bodies.count
     bodies.append(BodyWatch(udid, name: name, rules, past: past, boot: boot, at: now))
     if host.isMuxLost { bodies[bodies.count - 1].isMuxLost = true }

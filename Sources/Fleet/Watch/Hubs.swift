@@ -4,6 +4,8 @@ import Wire
 struct Hubs: Equatable, Sendable {
   /// So many phones leave together by no accident.
   private static let least = 3
+  /// A look may have found a phone gone a little before the mux said so, and its settle time is over as much sooner.
+  private static let early = Duration.seconds(1)
 
   private struct Place: Equatable, Sendable {
     var port: String
@@ -47,7 +49,8 @@ struct Hubs: Equatable, Sendable {
   ///
   /// - Returns: its phones.
   mutating func miss(at now: Duration, settle: Duration) -> Set<UDID> {
-    let isDue = places.values.contains { $0.left.map { now - $0 >= settle } ?? false }
+    let settled = now - settle + Self.early
+    let isDue = places.values.contains { $0.left.map { $0 <= settled } ?? false }
     guard isDue else { return [] }
     let free = places.filter { entry in !lost.values.contains { $0.contains(entry.key) } }
     var found: (hub: String, phones: Set<UDID>)?
@@ -55,7 +58,7 @@ struct Hubs: Equatable, Sendable {
       let phones = free.filter { Self.hubs(above: $0.value.port).contains(hub) }
       let left = phones.values.compactMap(\.left)
       guard phones.count >= Self.least, left.count == phones.count, let first = left.min(), let last = left.max(),
-        last - first <= settle, now - first >= settle
+        last - first <= settle, first <= settled
       else { continue }
       let isBetter =
         found.map { ($0.phones.count, $0.hub.utf8.count, $0.hub) < (phones.count, hub.utf8.count, hub) } ?? true

@@ -42,6 +42,12 @@ struct Ledger: Sendable {
     queue.append(entry)
   }
 
+  /// What is newer of a body than the record is.
+  func newest(of udid: UDID) -> (row: OutcomeReport?, memory: WatchMemory?) {
+    let entries = queue.filter { $0.udid == udid }
+    return (entries.last { $0.row != nil }?.row, entries.last { $0.memory != nil }?.memory)
+  }
+
   /// The next to be stored, where nothing is on its way and no pause is on. A row gets its number.
   mutating func next(at now: WatchTime) -> LedgerEntry? {
     guard !isOpen, !queue.isEmpty, retry.map({ now.awake >= $0 }) ?? true else { return nil }

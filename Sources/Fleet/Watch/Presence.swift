@@ -17,8 +17,9 @@ public struct Presence: Equatable, Sendable {
   private(set) var backFrom: Duration?
   /// The mux lists it, and a look said that it is not there.
   private(set) var isDenied = false
-  /// What the mux lists first after (re)starting was there all the time.
+  /// What the mux lists first after (re)starting was there all the time, unless it had been missed before.
   private var isRelisting = true
+  private var wasMissed = false
   private let book: RuleBook
 
   init(from start: Duration, counts: Bool, _ book: RuleBook) {
@@ -71,6 +72,7 @@ public struct Presence: Equatable, Sendable {
   private mutating func appeared(_ now: Duration) -> Bool {
     let isFirst = isRelisting
     isRelisting = false
+    if wasMissed { (wasMissed, counts) = (false, false) }
     guard counts, isFirst else {
       backFrom = now
       return counts
@@ -89,6 +91,9 @@ public struct Presence: Equatable, Sendable {
     devices = []
     isDenied = false
     isRelisting = true
+    // Whether it is still away is not known again before the settle time is over.
+    wasMissed = wasMissed || !counts
+    counts = true
     (awayFrom, backFrom) = (now, nil)
   }
 

@@ -7,7 +7,7 @@ extension WatchMemory {
       "revision": .integer(Int64(revision)), "stamp": stamp?.json ?? .null, "launches": .array(launches.map(\.json)),
       "launch_count": .integer(Int64(launchCount)), "revivals": .integer(Int64(revivals)),
       "flaps": .integer(Int64(flaps)), "proven": .boolean(isProven), "launched": .boolean(launchedSinceRow),
-      "launch_end": .text(launchEnd?.text), "refusal": refusal?.json ?? .null, "pause": pause?.json ?? .null,
+      "launch_end": .text(launchEnd?.text), "refusal": refusal?.json ?? .null,
       "mount_tried": .text(mountTried), "last_answer_ns": lastAnswer.map { .integer($0.inNanoseconds) } ?? .null,
     ]
   }
@@ -31,7 +31,7 @@ extension WatchMemory {
     }
     guard Self.read(json["stamp"], LaunchStamp.init, into: &stamp),
       Self.read(json["launch_end"], { $0.string.flatMap(OutcomeWords.init(text:)) }, into: &launchEnd),
-      Self.read(json["refusal"], Refusal.init, into: &refusal), Self.read(json["pause"], Pause.init, into: &pause),
+      Self.read(json["refusal"], Refusal.init, into: &refusal),
       Self.read(json["mount_tried"], { $0.string }, into: &mountTried),
       Self.read(json["last_answer_ns"], { $0.int.map { .nanoseconds($0) } }, into: &lastAnswer)
     else { return nil }
@@ -52,21 +52,5 @@ extension WatchMemory.Refusal {
   init?(_ json: JSON) {
     guard let reason = json["reason"]?.string.flatMap(OutcomeReason.init), let fact = json["fact"] else { return nil }
     self.init(reason: reason, fact: fact.string)
-  }
-}
-
-extension Pause {
-  var json: JSON {
-    [
-      "began": began.json, "length_ns": .integer(length.inNanoseconds), "user": .text(user), "reason": .text(reason),
-    ]
-  }
-
-  init?(_ json: JSON) {
-    guard let began = json["began"].flatMap(LaunchStamp.init(_:)), let length = json["length_ns"]?.int else {
-      return nil
-    }
-    self.init(
-      began: began, length: .nanoseconds(length), user: json["user"]?.string, reason: json["reason"]?.string)
   }
 }

@@ -18,7 +18,6 @@ public struct WatchMemory: Equatable, Sendable {
   /// What the last launch of the present silence ended as.
   public var launchEnd: OutcomeWords?
   public var refusal: Refusal?
-  public var pause: Pause?
   /// The boot and image for which mounting was tried.
   public var mountTried: String?
   /// The wall clock at the last answer before this was stored.
@@ -33,7 +32,6 @@ public struct WatchMemory: Equatable, Sendable {
       memory.stamp = stamp?.rebased(to: now)
       memory.launches = launches.map { $0.rebased(to: now) }
     }
-    memory.pause?.began = pause?.began.rebased(to: now) ?? now
     return memory
   }
 
