@@ -7,7 +7,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # What the build needs, what the tests drive, and what the far end is checked against.
 PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-dev libyaml-dev libhttp-parser-dev zlib1g-dev \
-  libnghttp2-dev liblwip-dev libsqlite3-dev libpng-dev libtiff-dev
+  libnghttp2-dev liblwip-dev libsqlite3-dev libpng-dev libtiff-dev libmicrohttpd-dev
 TEST_PACKAGES := libimobiledevice-utils ideviceinstaller libusbmuxd-tools curl python3 python3-venv
 
 .PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench sanitize fuzz clean

@@ -51,6 +51,7 @@ let package = Package(
     library("CHTTPParser", nil, "libhttp-parser-dev"),
     library("CNGHTTP2", "libnghttp2", "libnghttp2-dev"),
     library("CSQLite", "sqlite3", "libsqlite3-dev"),
+    library("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
     library("CLwIP", "lwip", "liblwip-dev"),
     // The one place that includes lwIP's headers, which Swift can barely read.
     .target(name: "CTunnel", dependencies: ["CLwIP"]),
@@ -65,7 +66,8 @@ let package = Package(
       over: ["Transport", "Wire", "CIMobileDevice", "CUsbmuxd", "CPlist", "CLinux", "CPNG", "CTIFF"],
       against: ["VirtualPhone"])
     + room(
-      "Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite"], against: ["VirtualPhone", "Simulation"])
+      "Fleet", over: ["DeviceBridge", "Transport", "Wire", "CYaml", "CSQLite", "CMicroHTTPD"],
+      against: ["VirtualPhone", "Simulation"])
     + room(
       "Scenarios", over: ["Fleet", "DeviceBridge", "Transport", "Wire"], against: ["VirtualPhone"],
       excluding: ["mistakes"])
