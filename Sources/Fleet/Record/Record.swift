@@ -6,10 +6,13 @@ import Transport
 /// tried again until it does, or until the record is closed; what is still in memory then is lost.
 public final class Record: Sendable {
   public let path: String
+  /// Takes secrets out of what is written.
+  let mask: Mask
   private let writer: RecordWriter
 
-  private init(_ writer: RecordWriter) {
+  private init(_ writer: RecordWriter, _ mask: Mask) {
     path = writer.opening.path
+    self.mask = mask
     self.writer = writer
   }
 
@@ -17,21 +20,25 @@ public final class Record: Sendable {
 
   /// Opens a record; begins one where there is none, and brings an older one up to date after copying it beside itself.
   ///
-  /// - Parameter limit: how long all of that may take.
+  /// - Parameters:
+  ///   - mask: takes secrets out of details, reasons and results that are written.
+  ///   - isChecked: whether the file is looked through for damage; who writes one row and leaves need not.
+  ///   - limit: how long all of that may take.
   /// - Returns: the record, and what people should be told about it.
   public static func open(
-    _ path: String, within limit: Duration = .seconds(10)
+    _ path: String, masking mask: Mask = Mask([]), isChecked: Bool = true, within limit: Duration = .seconds(10)
   ) async throws(RecordTrouble) -> (record: Record, notices: [RecordNotice]) {
-    try await open(RecordOpening(path: path, patience: min(limit, .seconds(5))), within: limit)
+    let opening = RecordOpening(path: path, patience: min(limit, .seconds(5)), isChecked: isChecked)
+    return try await open(opening, masking: mask, within: limit)
   }
 
   static func open(
-    _ opening: RecordOpening, within limit: Duration
+    _ opening: RecordOpening, masking mask: Mask = Mask([]), within limit: Duration
   ) async throws(RecordTrouble) -> (record: Record, notices: [RecordNotice]) {
     let writer = RecordWriter(opening)
     let opened = OneShot<Result<[RecordNotice], RecordTrouble>>()
     writer.begin { opened.give($0) }
-    let record = Record(writer)
+    let record = Record(writer, mask)
     let late = Result<[RecordNotice], RecordTrouble>.failure(.slow(path: opening.path, limit: limit))
     return (record, try await opened.value(within: limit, else: late).get())
   }
@@ -40,18 +47,21 @@ public final class Record: Sendable {
   public func takeNotices() -> [RecordNotice] { writer.takeNotices() }
 
   /// Writes soon; nobody waits for it.
-  func enqueue(_ work: @escaping RecordWriter.Work) { writer.add(RecordWriter.Job(work: work) { _ in }) }
+  func enqueue(_ work: @escaping RecordWriter.Work) {
+    writer.add(RecordWriter.Job(isAwaited: false, work: work) { _ in })
+  }
 
   /// Writes, and waits until it is on the disk.
   ///
   /// - Throws: at the limit the trouble that is in the way; what was asked for may still come about.
   func perform<R: Sendable>(
-    within limit: Duration, _ work: @escaping @Sendable (Database) throws(RecordTrouble) -> R
+    as kind: RecordWriter.Job.Kind = .write, within limit: Duration,
+    _ work: @escaping @Sendable (Database) throws(RecordTrouble) -> R
   ) async throws(RecordTrouble) -> R {
     let found = OneShot<Result<R, RecordTrouble>?>()
     let made = Guarded<R?>(nil)
     writer.add(
-      RecordWriter.Job { database throws(RecordTrouble) in
+      RecordWriter.Job(kind: kind) { database throws(RecordTrouble) in
         let value = try work(database)
         made.with { $0 = value }
       } ended: { trouble in
@@ -61,6 +71,32 @@ public final class Record: Sendable {
       throw writer.trouble ?? .slow(path: path, limit: limit)
     }
     return try answer.get()
+  }
+
+  /// The same for whoever gives it again after a trouble: what nobody waits for any more is not begun.
+  ///
+  /// - Throws: `.begunAnew` once to somebody who still waits, after the file was found to be another one.
+  func hand<R: Sendable>(
+    as kind: RecordWriter.Job.Kind = .write, within limit: Duration,
+    _ work: @escaping @Sendable (Database) throws(RecordTrouble) -> R
+  ) async throws(RecordTrouble) -> R {
+    let isWithdrawn = Guarded(false)
+    let (writer, path) = (writer, path)
+    do throws(RecordTrouble) {
+      let slow = RecordTrouble.slow(path: path, limit: limit)
+      if kind == .look, writer.isCrowded { throw writer.trouble ?? slow }
+      let result = try await perform(as: kind, within: limit) { database throws(RecordTrouble) -> R? in
+        if isWithdrawn.with({ $0 }) { return nil }
+        if writer.isAnew { throw .begunAnew(path: path, lastSeq: try database.lastSeq()) }
+        return try work(database)
+      }
+      guard let result else { throw slow }
+      return result
+    } catch {
+      isWithdrawn.with { $0 = true }
+      if case .begunAnew = error { writer.acceptAnew() }
+      throw error
+    }
   }
 
   /// Waits until everything that was asked for so far is on the disk.

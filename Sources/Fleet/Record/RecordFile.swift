@@ -38,6 +38,27 @@ enum RecordFile {
     return aside
   }
 
+  /// Which file stands at a path.
+  struct Identity: Equatable {
+    var device: dev_t
+    var inode: ino_t
+  }
+
+  /// - Returns: nil where there is none.
+  static func identity(_ path: String) -> Identity? {
+    var info = stat()
+    return lstat(path, &info) == 0 ? Identity(device: info.st_dev, inode: info.st_ino) : nil
+  }
+
+  /// Takes away what SQLite kept beside a database that is gone from its place, so that it is not taken for the next
+  /// one's.
+  ///
+  /// - Parameter wal: the gone one's write-ahead file; another one stays.
+  static func leave(_ path: String, wal: Identity?) {
+    guard let wal, identity(path + "-wal") == wal else { return }
+    for end in ["-wal", "-shm"] { unlink(path + end) }
+  }
+
   /// A name for a copy that is made before the schema changes.
   static func copyName(_ path: String, version: Int) -> String { free("\(path).schema-\(version)-\(stamp())") }
 

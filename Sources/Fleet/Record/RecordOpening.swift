@@ -6,6 +6,8 @@ public enum RecordNotice: Equatable, Sendable {
   /// The copy is the record as it was.
   case migrated(path: String, from: Int, to: Int, copy: String)
   case setAside(path: String, as: String)
+  /// While it was open its file was deleted or replaced; another is used from now on.
+  case moved(path: String)
 
   /// nil for what needs no word.
   public var sentence: String? {
@@ -17,6 +19,9 @@ public enum RecordNotice: Equatable, Sendable {
     case .setAside(let path, let aside):
       "The record \(path) was damaged, and a new one is begun. The disk may have lost what was written. "
         + "See what can be saved of the old one: sqlite3 \(aside) .recover"
+    case .moved(let path):
+      "The record \(path) was deleted or replaced while it was in use. What it held is not in the one that is there now. "
+        + "Stop the supervisor before the file is moved; see what is there: ls -l \(path)*"
     }
   }
 }
@@ -26,11 +31,13 @@ struct RecordOpening {
   var path: String
   var schema = RecordSchema.current
   var patience = Duration.seconds(5)
+  /// Whether it is looked through when it is opened for writing; who writes one row and leaves need not.
+  var isChecked = true
 
   /// Files up to here are looked through whole when they are opened for writing.
   private static let checkedBytes = 32 << 20
   /// The write-ahead file is cut back to this when it has been written into the database.
-  private static let walBytes = 2 << 20
+  static let walBytes = 2 << 20
 
   /// - Returns: the database, and what was done to it.
   func forWriting() throws(RecordTrouble) -> (Database, [RecordNotice]) {
@@ -88,7 +95,7 @@ struct RecordOpening {
   }
 
   private func check(_ database: Database) throws(RecordTrouble) {
-    guard let size = RecordFile.size(path), size <= Self.checkedBytes else { return }
+    guard isChecked, let size = RecordFile.size(path), size <= Self.checkedBytes else { return }
     let findings = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
     if findings != ["ok"] { throw .corrupt(path: path) }
   }

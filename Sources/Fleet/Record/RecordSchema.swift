@@ -6,7 +6,7 @@ struct RecordSchema: Sendable {
 
   var version: Int { migrations.count }
 
-  static let current = RecordSchema(migrations: [runs])
+  static let current = RecordSchema(migrations: [runs, watch])
 
   /// What runs leave behind. Times are milliseconds since 1970, UTC.
   private static let runs = [

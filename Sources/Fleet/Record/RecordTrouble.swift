@@ -23,6 +23,11 @@ public enum RecordTrouble: Error, Equatable, Sendable {
   case missing(path: String)
   /// It may not be read or written; the number is an errno.
   case forbidden(path: String, code: Int32)
+  /// The file was deleted, replaced or damaged while it was open, and is begun anew at its place; the last row there has
+  /// this number, 0 where there is none. What was asked for was not written. Told once.
+  case begunAnew(path: String, lastSeq: Int)
+  /// A row's number is not the one after the last row's, and no such row is there already.
+  case outOfOrder(path: String, seq: Int?, last: Int)
   /// Anything else that SQLite says: its extended result code and its text.
   case failed(path: String, code: Int32, text: String)
 }
@@ -45,7 +50,7 @@ extension RecordTrouble {
     switch self {
     case .full, .locked, .slow: true
     case .failed(_, let code, _): code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN
-    case .corrupt, .newer, .older, .foreign, .missing, .forbidden: false
+    case .corrupt, .newer, .older, .foreign, .missing, .forbidden, .begunAnew, .outOfOrder: false
     }
   }
 
@@ -53,7 +58,8 @@ extension RecordTrouble {
   public var words: OutcomeWords {
     switch self {
     case .forbidden: OutcomeWords(.hostFault, .permission)
-    case .full, .locked, .slow, .corrupt, .newer, .older, .foreign, .missing, .failed: OutcomeWords(.hostFault, .disk)
+    case .full, .locked, .slow, .corrupt, .newer, .older, .foreign, .missing, .begunAnew, .outOfOrder, .failed:
+      OutcomeWords(.hostFault, .disk)
     }
   }
 
@@ -86,6 +92,12 @@ extension RecordTrouble {
     case .forbidden(let path, let code):
       "The record \(path) is not to be had: \(Errno.text(code)). Its folder or file belongs to others, or its disk is read-only. "
         + "Look at them: ls -ld \(Self.folder(of: path)); ls -l \(path)"
+    case .begunAnew(let path, _):
+      "The record \(path) was deleted, replaced or damaged, and is begun anew there. Somebody has moved the file, or the disk has lost it. "
+        + "See what is there: ls -l \(path)*"
+    case .outOfOrder(let path, let seq, let last):
+      "The record \(path) ends with row \(last), and row \(seq.map(String.init) ?? "without a number") was to be written. Two supervisors may be writing to it. "
+        + "See who does: fuser -v \(path)"
     case .failed(let path, let code, let text):
       "The record \(path) can't be used: \(text) (SQLite \(code)). Its disk or its folder may be at fault. "
         + "Look at them: df -h \(Self.folder(of: path)); ls -l \(path)"

@@ -20,6 +20,8 @@ public enum HostTrouble: Error, Equatable, Sendable {
   case damagedStamp(path: String)
   /// The disk has not taken a write in time.
   case slowDisk(limit: Duration)
+  /// The record can't be read or written.
+  case record(RecordTrouble)
 
   /// The host row that it stands for.
   public var words: OutcomeWords {
@@ -27,6 +29,7 @@ public enum HostTrouble: Error, Equatable, Sendable {
     case .lock(_, let code): Self.words(code, else: .permission)
     case .notALock, .stateForbidden: OutcomeWords(.hostFault, .permission)
     case .state(_, let code): Self.words(code, else: .disk)
+    case .record(let trouble): trouble.words
     case .badStateFolder, .noStateFolder, .damagedStamp, .slowDisk: OutcomeWords(.hostFault, .disk)
     }
   }
@@ -91,6 +94,7 @@ public enum HostTrouble: Error, Equatable, Sendable {
       The disk may have lost what was written. \
       Once you know when the app was launched last, remove it: rm \(path)
       """
+    case .record(let trouble): trouble.sentence
     case .slowDisk(let limit):
       """
       The disk that state is kept on has not taken a write within \(limit.shown). \

@@ -234,6 +234,27 @@ import Wire
     #expect((RecordFile.size(test.path + "-wal") ?? 0) < 4 << 20)
   }
 
+  @Test func `gives the room of its write-ahead file back once no reader holds it, though nothing more is written`()
+    async throws
+  {
+    let test = try TestRecord()
+    let record = try await test.open()
+    _ = try await record.begin(TestRecord.run(), keep: .seconds(1), within: Self.limit)
+    let held = try RecordOpening(path: test.path).forReading()
+    try held.run("BEGIN")
+    _ = try held.number("SELECT count(*) FROM runs")
+    var row = TestRecord.verdict(1, .failed)
+    row.message = String(repeating: "long ", count: 800)
+    for _ in 0..<2_000 { record.add(row) }
+    try await record.settle(within: .seconds(60))
+    let whileRead = RecordFile.size(test.path + "-wal") ?? 0
+
+    try held.run("COMMIT")
+
+    #expect(whileRead > 4 << 20)
+    #expect(await eventually { (RecordFile.size(test.path + "-wal") ?? 0) < 4 << 20 })
+  }
+
   /// Waits until this process holds the file no more.
   private func closed(_ path: String) async throws {
     let deadline = Deadline.after(.seconds(20))

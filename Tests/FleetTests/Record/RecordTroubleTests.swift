@@ -123,7 +123,8 @@ import Wire
     RecordTrouble.full(path: "/a/b"), .locked(path: "/a/b", limit: .seconds(5)),
     .slow(path: "/a/b", limit: .seconds(5)),
     .corrupt(path: "/a/b"), .newer(path: "/a/b", found: 2, known: 1), .older(path: "/a/b", found: 1, known: 2),
-    .foreign(path: "/a/b"), .missing(path: "/a/b"), .forbidden(path: "/a/b", code: 13),
+    .foreign(path: "/a/b"), .begunAnew(path: "/a/b", lastSeq: 0), .outOfOrder(path: "/a/b", seq: 3, last: 1),
+    .missing(path: "/a/b"), .forbidden(path: "/a/b", code: 13),
     .failed(path: "/a/b", code: 1, text: "no such table"),
   ]) func `says what happened, why, and what to type`(_ trouble: RecordTrouble) {
     #expect(trouble.sentence.contains("/a/b"))

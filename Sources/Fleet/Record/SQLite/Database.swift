@@ -15,6 +15,7 @@ final class Database {
   private let handle: OpaquePointer
   /// How long another process's lock is waited for.
   private(set) var patience: Duration
+  private var isClosed = false
 
   /// - Throws: what opening says, which for SQLite may also come with the first use.
   init(_ path: String, _ access: Access, patience: Duration) throws(RecordTrouble) {
@@ -44,7 +45,20 @@ final class Database {
     _ = try? run("PRAGMA trusted_schema = OFF")
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit { close() }
+
+  /// Lets go of the file; nothing may be asked of it afterwards.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    sqlite3_close_v2(handle)
+  }
+
+  /// Its file was deleted, or another one has taken its place.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+  }
 
   func wait(for patience: Duration) {
     self.patience = patience
