@@ -16,16 +16,8 @@ public struct LabCommand: Equatable, Sendable {
 
 /// How a lab command ended.
 public struct LabOutcome: Equatable, Sendable {
-  public enum Ending: Equatable, Sendable {
-    case exited(Int32)
-    case killed(signal: Int32)
-    /// Ended by us at its deadline, with everything it had started.
-    case timedOut
-    /// Ended by us because the run was stopped.
-    case stopped
-    /// It could not be started; the system's words.
-    case notStarted(String)
-  }
+  /// `stopped`: the run was.
+  public typealias Ending = ChildProcess.Ending
   public var ending: Ending
   /// Standard output and error together, of bounded length.
   public var output: String
