@@ -58,7 +58,7 @@ public struct OutcomeReport: Equatable, Sendable {
   }
 
   /// Seconds to the millisecond; never 0 for a body that was silent.
-  private static func seconds(_ silent: Duration) -> JSON {
+  static func seconds(_ silent: Duration) -> JSON {
     let (seconds, attoseconds) = silent.components
     let milliseconds = max(seconds * 1_000 + attoseconds / 1_000_000_000_000_000, 1)
     return milliseconds % 1_000 == 0 ? .integer(milliseconds / 1_000) : .number(Double(milliseconds) / 1_000)
