@@ -64,21 +64,29 @@ public struct Mask: Sendable {
   }
 }
 
-extension DoorSettings {
-  /// The door's token, read now; nil where fleet.yaml names no file for it.
+extension Secret {
+  /// A token's file, read now.
   ///
-  /// - Throws: a `Problem` of the token file: unreadable, empty, of several lines or with characters that no header can carry.
-  public func token(_ files: Files = .host) throws(Problem) -> Secret? {
-    guard let tokenFile else { return nil }
-    let bytes = try files.read(tokenFile, 4_096)
+  /// - Throws: a `Problem` of the file: unreadable, empty, of several lines or with characters that no header can carry.
+  static func read(_ path: String, _ files: Files) throws(Problem) -> Secret {
+    let bytes = try files.read(path, 4_096)
     var text = String(decoding: bytes, as: UTF8.self)
     while text.last?.isNewline == true { text.removeLast() }
-    guard !text.isEmpty else { throw Problem(file: tokenFile, sentence: "holds no token") }
+    guard !text.isEmpty else { throw Problem(file: path, sentence: "holds no token") }
     guard text.utf8.allSatisfy({ (33...126).contains($0) }) else {
       throw Problem(
-        file: tokenFile,
+        file: path,
         sentence: "holds characters that a bearer token cannot have; one line of visible ASCII is expected")
     }
     return Secret(text)
+  }
+}
+
+extension DoorSettings {
+  /// The door's token, read now; nil where fleet.yaml names no file for it.
+  ///
+  /// - Throws: see `Secret.read`.
+  public func token(_ files: Files = .host) throws(Problem) -> Secret? {
+    try tokenFile.map { path throws(Problem) in try Secret.read(path, files) }
   }
 }

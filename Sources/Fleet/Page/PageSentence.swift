@@ -38,6 +38,25 @@ enum PageSentence {
     Try: curl -u any:TOKEN ADDRESS
     """
 
+  static let badRows = """
+    This does not say which rows are meant. \
+    after is a row's number, and limit a number from 1 to 1000; neither has to be there. \
+    Try: /api/outcomes?after=0&limit=100
+    """
+  static let badWish = """
+    This does not say which capture is meant. \
+    for is photo or clip, and camera is a camera's name. \
+    Try: /api/bodies/NAME/ready?for=photo&camera=front
+    """
+
+  static func noBody(_ name: String) -> String {
+    """
+    No body is called '\(name.oneLine(limit: 80))'. \
+    Here a body is called by its whole name, or by its whole UDID. \
+    See them at: /api/bodies
+    """
+  }
+
   static func host(_ name: String?) -> String {
     let named = name.map { "the name '\($0.oneLine(limit: 80))'" } ?? "a request without one Host header"
     return """

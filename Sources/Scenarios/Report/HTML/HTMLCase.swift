@@ -1,4 +1,5 @@
 import Fleet
+import Wire
 
 /// One scenario on one phone: what it came to, and behind that each step, request and answer.
 struct HTMLCase {

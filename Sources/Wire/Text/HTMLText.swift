@@ -1,6 +1,8 @@
 /// Text as an HTML page can show it, between tags and between double quotes alike.
-enum HTMLText {
-  static func of(_ text: String) -> String {
+public enum HTMLText {
+  /// What has a meaning there is written as an entity; control characters, marks that turn the writing direction and what is
+  /// no character appear as U+FFFD.
+  public static func of(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       switch scalar {
