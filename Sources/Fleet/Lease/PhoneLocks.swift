@@ -80,7 +80,7 @@ public struct PhoneLocks: Sendable {
     throw .lock(path: "\(folder)/\(name)", code: ESTALE)
   }
 
-  private static func read(_ fd: Int32) -> [UInt8] {
+  static func read(_ fd: Int32) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Holder.lineLimit) { buffer, count in
       count = max(0, pread(fd, buffer.baseAddress, Holder.lineLimit, 0))
     }

@@ -50,6 +50,13 @@ enum RecordFile {
     return lstat(path, &info) == 0 ? Identity(device: info.st_dev, inode: info.st_ino) : nil
   }
 
+  /// What changes when a file is written to or replaced: inode, size, and when it was written.
+  static func state(_ path: String) -> [Int]? {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    return [Int(info.st_ino), Int(info.st_size), info.st_mtim.tv_sec, info.st_mtim.tv_nsec]
+  }
+
   /// Takes away what SQLite kept beside a database that is gone from its place, so that it is not taken for the next
   /// one's.
   ///

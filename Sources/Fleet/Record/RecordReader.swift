@@ -11,6 +11,14 @@ public struct RecordReader: Sendable {
     self.limit = limit
   }
 
+  /// Another value than before says that the record may have changed; cheap enough to be asked again and again.
+  ///
+  /// - Returns: nil where there is no record.
+  public var fileState: [Int]? {
+    guard let file = RecordFile.state(path) else { return nil }
+    return file + (RecordFile.state(path + "-wal") ?? [])
+  }
+
   func read<R: Sendable>(
     _ question: @escaping @Sendable (Database) throws(RecordTrouble) -> R
   ) async throws(RecordTrouble) -> R {

@@ -28,16 +28,13 @@ enum Commands {
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command, InstallCommand.command, LogCommand.command, ForwardCommand.command,
     ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
-    LintCommand.command, HoldCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command,
+    LintCommand.command, HoldCommand.command, StatusCommand.command, OutcomesCommand.command, WhyCommand.command,
+    PauseCommand.command, ResumeCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command,
     ConfigShowCommand.command,
     VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
-  static let later: [String: String] = [
-    "supervise": "fleetctl devices", "status": "fleetctl devices",
-    "outcomes": "fleetctl devices",
-    "why": "fleetctl devices", "pause": "fleetctl help", "resume": "fleetctl help", "doctor": "fleetctl devices",
-  ]
+  static let later: [String: String] = ["supervise": "fleetctl devices", "doctor": "fleetctl devices"]
 }

@@ -2,18 +2,21 @@ import Fleet
 import Wire
 
 extension Context {
-  /// The record, for reading; fleet.yaml may name another place for it.
-  func record() throws(Complaint) -> RecordReader {
-    let configuration: FleetConfiguration
+  func configuration() throws(Complaint) -> FleetConfiguration {
     do {
-      configuration = try FleetConfiguration.find(
-        explicit: invocation.value("config"), environment: environment)
+      return try FleetConfiguration.find(explicit: invocation.value("config"), environment: environment)
     } catch {
       throw Complaint(
         .usage,
         "The configuration is wrong, and nothing was read. \(error.description.printableLines). "
           + "Correct it and run the command again.")
     }
+  }
+
+  /// The record, for reading; fleet.yaml may name another place for it.
+  func record() throws(Complaint) -> RecordReader { try record(of: try configuration()) }
+
+  func record(of configuration: FleetConfiguration) throws(Complaint) -> RecordReader {
     do { return RecordReader(try configuration.record.path(environment)) } catch {
       throw Complaint(.harness, error.sentence.printable)
     }

@@ -1,0 +1,18 @@
+import DeviceBridge
+import Glibc
+import Wire
+
+extension PhoneLocks {
+  /// Who holds a phone, without taking it; whoever tries to take it in this moment tries again.
+  ///
+  /// - Returns: nil where nobody does, or it can't be told.
+  public func holder(of udid: UDID, on mux: MuxAddress) -> Holder? {
+    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+    let fd = Glibc.open("\(folder)/\(LockName.of(udid, on: mux))", flags)
+    guard fd >= 0 else { return nil }
+    defer { close(fd) }
+    // A shared lock is refused only while somebody has the phone; it ends with the descriptor.
+    guard flock(fd, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+    return Holder(line: Self.read(fd))
+  }
+}
