@@ -21,14 +21,16 @@ struct PageRoutes: Sendable {
     hub = LiveHub(view, era: Self.random(), now: settings.now)
   }
 
-  /// - Parameter pages: how many live pages are open.
-  func reply(to request: PageRequest, pages: () -> Int) -> PageReply {
+  /// - Parameters:
+  ///   - pages: how many live pages are open.
+  ///   - wake: has them told what is new.
+  func reply(to request: PageRequest, pages: () -> Int, wake: @escaping @Sendable () -> Void) -> PageReply {
     guard request.method == "GET" || request.method == "HEAD" else {
       return .now(.refusal(405, PageSentence.readOnly, headers: ["Allow": "GET, HEAD"]))
     }
     switch request.path {
     case []: return .later(within: Self.rowsLimit) { await page() }
-    case ["events"]: return events(request)
+    case ["events"]: return events(request, wake)
     case ["healthz"]:
       let health = PageHealth(every: settings.every, answerWithin: settings.answerWithin)
       return .now(health.answer(view.lastRound(), at: settings.now()))
@@ -57,11 +59,14 @@ struct PageRoutes: Sendable {
       document.html(nonce: nonce))
   }
 
-  private func events(_ request: PageRequest) -> PageReply {
-    // What has changed while nobody looked is drawn with the next change, or now.
+  private func events(_ request: PageRequest, _ wake: @escaping @Sendable () -> Void) -> PageReply {
     let hub = hub
-    Task { try? await hub.refresh() }
-    return .events(hub.source(from: LiveMark(request, era: hub.era)))
+    // Nothing was drawn while nobody looked.
+    Task {
+      try? await hub.refresh()
+      wake()
+    }
+    return .events(hub.source(from: LiveMark(request, hub.mark)))
   }
 
   // MARK: - For programs

@@ -149,9 +149,11 @@ public final class SupervisorPage: Sendable {
   }
 
   private func serve(_ listener: Listener, _ access: PageAccess) throws(PageTrouble) {
-    let (routes, streams) = (routes, { @Sendable [weak self] in self?.servers.reduce(0) { $0 + $1.streamCount } ?? 0 })
+    let routes = routes
+    let pages: @Sendable () -> Int = { [weak self] in self?.servers.reduce(0) { $0 + $1.streamCount } ?? 0 }
+    let wake: @Sendable () -> Void = { [weak self] in _ = self?.wakeStreams() }
     let server = try PageServer(listener) { request in
-      access.refusal(of: request).map(PageReply.now) ?? routes.reply(to: request, pages: streams)
+      access.refusal(of: request).map(PageReply.now) ?? routes.reply(to: request, pages: pages, wake: wake)
     }
     running.with { $0.servers.append(server) }
   }

@@ -52,6 +52,7 @@ enum PageScript {
         const ids = new Set(told(event));
         for (const card of [...bodies.children]) if (!ids.has(card.id)) card.remove();
       });
+      source.addEventListener("anew", () => rows.replaceChildren());
       source.addEventListener("row", event => {
         const row = piece(told(event).html), seq = row.firstElementChild.value;
         // After a break in the line the same row may come again.

@@ -17,6 +17,8 @@ final class LiveHub: Sendable {
     var membersChanged = 0
     var head = ""
     var headChanged = 0
+    /// Counts the records.
+    var record = 0
     /// The latest, oldest first.
     var rows: [OutcomeReport] = []
     /// The newest row's number; nil before the record was read.
@@ -38,7 +40,7 @@ final class LiveHub: Sendable {
   }
 
   /// Where a page that is made now goes on.
-  var mark: LiveMark { state.with { LiveMark(era: era, state: $0.number, row: $0.newest ?? 0) } }
+  var mark: LiveMark { state.with { LiveMark(era: era, state: $0.number, record: $0.record, row: $0.newest ?? 0) } }
   var rows: [OutcomeReport] { state.with { $0.rows } }
 
   func source(from mark: LiveMark) -> any EventSource { LiveSource(self, mark) }
@@ -107,11 +109,11 @@ final class LiveHub: Sendable {
   private static let page = 200
 
   private func readRows() async throws(RecordTrouble) {
-    guard let newest = state.with({ $0.newest }) else { return try await readFromNewest() }
+    guard let newest = state.with({ $0.newest }) else { return try await readFromNewest(isAnother: false) }
     // With the last known one first: if it is no longer there, the record is another one.
     var rows = try await view.rows(after: max(newest - 1, 0), limit: Self.page)
     if newest > 0 {
-      guard rows.first?.seq == newest else { return try await readFromNewest() }
+      guard rows.first?.seq == newest else { return try await readFromNewest(isAnother: true) }
       rows.removeFirst()
     }
     while let last = rows.last?.seq {
@@ -121,12 +123,13 @@ final class LiveHub: Sendable {
     }
   }
 
-  private func readFromNewest() async throws(RecordTrouble) {
+  private func readFromNewest(isAnother: Bool) async throws(RecordTrouble) {
     let newest = try await findNewest()
     let rows = try await view.rows(after: max(newest - LiveMark.rowsShown, 0), limit: Self.page)
     state.with { state in
       state.rows = Array(rows.suffix(LiveMark.rowsShown))
       state.newest = rows.last?.seq ?? newest
+      if isAnother { state.record += 1 }
     }
   }
 
@@ -164,8 +167,10 @@ final class LiveHub: Sendable {
   func news(since mark: inout LiveMark) -> [UInt8] {
     let from = mark
     let (text, after): (String, LiveMark) = state.with { state in
-      (
-        Self.news(state, since: from), LiveMark(era: era, state: state.number, row: state.newest ?? from.row)
+      // What was told may be ahead of what has been read here.
+      let row = state.record == from.record ? max(from.row, state.newest ?? 0) : state.newest ?? 0
+      return (
+        Self.news(state, since: from), LiveMark(era: era, state: state.number, record: state.record, row: row)
       )
     }
     mark = after
@@ -187,8 +192,9 @@ final class LiveHub: Sendable {
     }
     if !answers.isEmpty { text += event("answers", .object(answers)) }
     if state.headChanged > mark.state { text += state.head }
-    // A page of another record's rows begins anew with this one's.
-    let told = mark.row > (state.newest ?? mark.row) ? 0 : mark.row
+    let isAnother = state.record != mark.record
+    if isAnother { text += event("anew", .null) }
+    let told = isAnother ? 0 : mark.row
     for row in state.rows where (row.seq ?? 0) > told {
       text += "id: \(row.seq ?? 0)\n" + event("row", ["html": .string(RowLine(row).html)])
     }

@@ -179,7 +179,7 @@ final class PageServer: Sendable {
         if !state.isStopping { exchange.setAside(connection) }
         return !state.isStopping
       }
-      guard isAside else { return false }
+      guard isAside else { return queue(.refusal(503, PageSentence.stopping), on: connection) }
       Task {
         let answer = OneShot<PageResponse>()
         let task = Task { answer.give(await work()) }
@@ -200,7 +200,7 @@ final class PageServer: Sendable {
   }
 
   private func stream(_ source: any EventSource, on connection: OpaquePointer) -> Bool {
-    guard !state.with({ $0.isStopping }) else { return false }
+    guard !state.with({ $0.isStopping }) else { return queue(.refusal(503, PageSentence.stopping), on: connection) }
     let stream = EventStream(connection, source) { [weak self] stream in
       self?.state.with { _ = $0.streams.removeValue(forKey: ObjectIdentifier(stream)) }
     }
