@@ -28,7 +28,8 @@ public final class Record: Sendable {
   public static func open(
     _ path: String, masking mask: Mask = Mask([]), isChecked: Bool = true, within limit: Duration = .seconds(10)
   ) async throws(RecordTrouble) -> (record: Record, notices: [RecordNotice]) {
-    let opening = RecordOpening(path: path, patience: min(limit, .seconds(5)), isChecked: isChecked)
+    // Shorter than the limit, so that a lock in the way is called one.
+    let opening = RecordOpening(path: path, patience: min(limit * 0.75, .seconds(5)), isChecked: isChecked)
     return try await open(opening, masking: mask, within: limit)
   }
 

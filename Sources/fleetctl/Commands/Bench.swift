@@ -12,6 +12,8 @@ struct Bench: Sendable {
 
   let configuration: FleetConfiguration
   let mux: MuxAddress
+  /// nil where its place can't be told.
+  private let record: RecordReader?
 
   init(_ context: Context) throws(Complaint) {
     mux = try Self.address(context)
@@ -24,6 +26,7 @@ struct Bench: Sendable {
         "The configuration is wrong, and nothing ran. \(error.description.printableLines). "
           + "Correct it and run the command again.")
     }
+    record = (try? configuration.record.path(context.environment)).map { RecordReader($0, within: .seconds(2)) }
     context.output.detail("usbmux: \(mux)".printable)
     context.output.detail("configuration: \(configuration.file ?? "none, the defaults hold")".printable)
   }
@@ -88,9 +91,18 @@ struct Bench: Sendable {
 
   private func resolve(_ typed: String) async throws(Complaint) -> Body {
     let selection = try await bodies()
-    do { return try selection.resolve(typed) } catch {
+    do throws(BodySelectionError) { return try selection.resolve(typed) } catch {
+      if case .unknown = error, let absent = await recorded(typed) { return absent }
       throw Complaint(error.exitCode, error.sentence)
     }
+  }
+
+  /// A whole UDID that the record knows: absent, but not unknown.
+  private func recorded(_ typed: String) async -> Body? {
+    guard configuration.bodies == nil, let udid = UDID(wellFormed: typed), let record,
+      let past = try? await record.past().1, past[udid] != nil
+    else { return nil }
+    return Body(BodyEntry(udid: udid, under: configuration), phone: nil)
   }
 
   /// - Returns: false when the command is being ended.

@@ -40,6 +40,8 @@ enum HoldCommand {
     context.interruption.whenInterrupted(patience: .milliseconds(1_800)) { _ in stop.now() }
     let lease = try await take(body, bench.mux, reason, wait, context, stop)
     defer { lease.release() }
+    await context.note(
+      .hold, on: body, reason: reason, result: span.map { "held for \($0.shown)" } ?? "held", in: bench.configuration)
     try tell(body, reason, span, context)
     let words = invocation.all("COMMAND")
     guard !words.isEmpty else {

@@ -42,6 +42,8 @@ enum LaunchCommand {
         body = (try? await bench.body(body.udid.description)) ?? body
         continue
       }
+      let result = failure.map { OutcomeWords($0)?.text ?? $0.word } ?? "accepted"
+      await context.note(.launch, on: body, result: result, in: bench.configuration)
       return try tell(failure, request, body, context)
     }
   }

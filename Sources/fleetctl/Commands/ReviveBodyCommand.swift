@@ -29,7 +29,9 @@ enum ReviveBodyCommand {
     do throws(HostTrouble) { stamps = LaunchStampFolder(try StateFolder.find(context.environment)) } catch {
       return try tell(OutcomeReport(error, of: body), of: body, context)
     }
-    return try tell(try await revive(body, settings, stamps, context), of: body, context)
+    let report = try await revive(body, settings, stamps, context)
+    await context.note(.revive, on: body, result: report.words.text, in: bench.configuration)
+    return try tell(report, of: body, context)
   }
 
   private static func revive(

@@ -58,6 +58,9 @@ enum InstallCommand {
       for await report in group {
         board.remove(report.udid)
         codes.append(report.code)
+        if let body = bodies.first(where: { $0.udid == report.udid }) {
+          await context.note(.install, on: body, result: report.result, in: bench.configuration)
+        }
         tell(report, context)
       }
     }
@@ -144,6 +147,18 @@ struct InstallReport: Sendable {
     case .outcome(.installed(nil)): "\(title)  installed, no change seen"
     case .outcome(.refused(let token, _)): "\(title)  refused  \(token)"
     case .failed, .held, .trouble: nil
+    }
+  }
+
+  /// For the record.
+  var result: String {
+    switch answer {
+    case .outcome(.installed(let change?)): "\(change.bundle) \(change.text)"
+    case .outcome(.installed(nil)): "installed, no change seen"
+    case .outcome(.refused(let token, _)): "refused: \(token)"
+    case .failed(let error): error.word
+    case .held: "held"
+    case .trouble(let trouble): trouble.words.text
     }
   }
 

@@ -46,6 +46,7 @@ enum MountCommand {
         body = (try? await bench.body(body.udid.description)) ?? body
         continue
       }
+      await context.note(.mount, on: body, result: report.result, in: bench.configuration)
       return try tell(report, of: body, context)
     }
   }
@@ -174,6 +175,12 @@ struct MountReport: Sendable {
   private var isExact: Bool {
     guard case .success(.mounted(_, let isExact)) = answer, case .folder = choice else { return false }
     return isExact
+  }
+
+  /// For the record.
+  var result: String {
+    if case .failure(let error) = answer { return error.word }
+    return word ?? ""
   }
 
   private var word: String? {

@@ -29,6 +29,12 @@ enum PairCommand {
     let patience = Patience(wait)
     let body = try await bench.body(invocation.one("BODY"), wait: wait)
     let answer = await pair(body, bench, patience, context)
+    let result =
+      switch answer {
+      case .success(let state): state.rawValue
+      case .failure(let error): error.word
+      }
+    await context.note(.pair, on: body, result: result, in: bench.configuration)
     return try tell(answer, of: body, context)
   }
 

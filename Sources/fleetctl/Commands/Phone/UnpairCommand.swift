@@ -34,6 +34,7 @@ enum UnpairCommand {
     let answer = await unpair(body, bench)
     // Neither attached nor in fleet.yaml, and this host has no record of it either.
     if let unknown, case .success(.nothing) = answer { throw Complaint(.usage, unknown.sentence) }
+    await context.note(.unpair, on: body, result: revoked(answer), in: bench.configuration)
     return try tell(answer, of: body, context)
   }
 
@@ -47,20 +48,29 @@ enum UnpairCommand {
     }
   }
 
+  private static func revoked(_ answer: Result<Unpairing, PhoneError>) -> String {
+    switch answer {
+    case .success(.bothEnds): "both-ends"
+    case .success(.hereAlone): "here-alone"
+    case .success(.nothing): "nothing"
+    case .failure(let error): error.word
+    }
+  }
+
   private static func tell(
     _ answer: Result<Unpairing, PhoneError>, of body: Body, _ context: Context
   ) throws(Complaint) -> ExitCode {
-    var word: String?
+    let word = (try? answer.get()).map { _ in revoked(answer) }
     var line = ""
     var sentence: String?
     switch answer {
-    case .success(.bothEnds): (word, line) = ("both-ends", "trust revoked at both ends")
+    case .success(.bothEnds): line = "trust revoked at both ends"
     case .success(.hereAlone(let why)):
-      (word, line) = ("here-alone", "trust revoked here alone")
+      line = "trust revoked here alone"
       sentence =
         "This host has forgotten \(body.title.printable); the phone was not told: \(why.word). "
         + "What it keeps is of no use to it without this host's part. To pair again: fleetctl pair \(body.title.printable)."
-    case .success(.nothing): (word, line) = ("nothing", "no trust to revoke: this host has no record of it")
+    case .success(.nothing): line = "no trust to revoke: this host has no record of it"
     case .failure(let error): sentence = error.sentence
     }
     if context.wantsJSON {
