@@ -45,9 +45,11 @@ crosscheck: crosscheck-debian ## Debian's clients, then pymobiledevice3 from PyP
 crosscheck-debian: test-deps build
 	python3 Tests/crosscheck/debian.py $(DEBUG)
 
-browser: build ## the HTML report in Debian's headless Chromium, which is installed for it (SCREENSHOTS=FOLDER keeps pictures)
+browser: build ## HTML report and supervisor's page in Debian's headless Chromium, installed for it (SCREENSHOTS=FOLDER keeps pictures)
 	@$(call install,python3 chromium fonts-dejavu-core)
+	$(SWIFT) build --scratch-path $(BUILD) --product pagestage
 	python3 scripts/browser/report.py $(DEBUG) $(SCREENSHOTS)
+	python3 scripts/browser/page.py $(BUILD)/debug/pagestage $(SCREENSHOTS)
 
 release: deps ## release build: .build/release/fleetctl
 	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl --configuration release

@@ -81,6 +81,9 @@ let package = Package(
       // What make bench measures inside one process.
       .executableTarget(
         name: "tunnelbench", dependencies: ["DeviceBridge", "Transport", "Wire"], swiftSettings: strict),
+      // The supervisor's page over bodies of every kind, for make browser.
+      .executableTarget(
+        name: "pagestage", dependencies: ["Fleet", "DeviceBridge", "Transport", "Wire"], swiftSettings: strict),
       tests(
         of: "fleetctl",
         over: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"]),

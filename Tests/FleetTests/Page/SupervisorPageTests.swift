@@ -63,6 +63,17 @@ final class ServedPage: Sendable {
     ] { #expect(text.contains(part), "\(part)") }
   }
 
+  @Test func `does not call a body well whose door has just fallen silent`() async throws {
+    var stage = stage()
+    stage.bodies = [StageView.body(1, "hall", OutcomeWords(.up)) { $0.silent = .seconds(250) }]
+    let served = try ServedPage(stage)
+
+    let text = try await served.get("/").text
+
+    #expect(text.contains("<h1>0 of 1 well</h1>") && text.contains("now the door does not answer"))
+    #expect(!text.contains("card well"))
+  }
+
   @Test func `lets run nothing but its own script, and asks nobody else for anything`() async throws {
     let served = try ServedPage(stage())
 

@@ -26,7 +26,7 @@ struct BodyCard {
   private var look: String {
     if body.outOfService != nil { return "out" }
     guard let words = body.words else { return "new" }
-    if words.isWell { return "well" }
+    if words.isWell { return body.isWellNow ? "well" : "aside" }
     switch words.kind {
     case .locked, .leftAlone, .held, .paused: return "aside"
     case .up, .revived, .silent, .launchedNoAnswer, .launchRefused, .untrusted, .unreachable, .hostFault: return "sick"
@@ -41,18 +41,20 @@ struct BodyCard {
     guard let words = body.words else {
       return "<p class=\"outcome\"><b>not judged yet</b> <span>waits for \(text(body.awaited))</span></p>\n"
     }
-    return "<p class=\"outcome\"><b>\(words.kind.symbol) \(text(words.kind.rawValue))</b> "
-      + "<span>\(text(words.phrase))</span></p>\n\(present)"
+    if words.isWell, !body.isWellNow {
+      return "<p class=\"outcome\"><b>– \(text(words.kind.rawValue))</b> "
+        + "<span>until a moment ago: now the door does not answer</span></p>\n\(present)"
+    }
+    // A crash loop is no good outcome, whatever its kind.
+    let isFalseHope = words.kind == .revived && !words.isWell
+    let (symbol, word) = isFalseHope ? ("✗", words.text) : (words.kind.symbol, words.kind.rawValue)
+    return "<p class=\"outcome\"><b>\(symbol) \(text(word))</b> <span>\(text(words.phrase))</span></p>\n\(present)"
   }
 
   private var present: String {
     var parts: [String] = []
     if let silent = body.silent { parts.append("silent \(time.length(since: time.now - silent))") }
-    if let next = body.nextLaunch {
-      parts.append("may act \(time.until(next))")
-    } else if body.silent != nil, body.awaited != "nothing" {
-      parts.append("waits for \(text(body.awaited))")
-    }
+    if let next = body.nextLaunch { parts.append("may act \(time.until(next))") }
     return parts.isEmpty ? "" : "<p class=\"now\">\(parts.joined(separator: ", "))</p>\n"
   }
 
@@ -62,32 +64,45 @@ struct BodyCard {
 
   private var facts: String {
     var facts: [(String, String)] = []
-    if let since = body.since { facts.append(("since", "\(text(PageTime.local(since))), \(time.ago(since))")) }
+    if let since = body.since { facts.append(("since", exact(since, time.ago(since)))) }
     facts.append(("last answer", body.lastAnswer.map { "<span class=\"answer\">\(time.ago($0))</span>" } ?? "none yet"))
     switch body.lock {
     case .locked, .unlocked: facts.append(("lock", body.lock.rawValue))
     case .unknown: if !body.isWell { facts.append(("lock", "unknown")) }
     }
-    if body.nextLaunch != nil, body.awaited != "nothing" { facts.append(("waits for", text(body.awaited))) }
-    if let holder = body.heldBy { facts.append(("held by", text(holder.text))) }
-    if let until = body.pausedUntil {
-      facts.append(("paused", "until \(text(PageTime.local(until))), ends \(time.until(until))"))
+    if let holder = body.heldBy {
+      facts.append(("held by", text(holder.text)))
+    } else if body.words != nil, body.awaited != "nothing" {
+      facts.append(("waits for", text(body.awaited)))
     }
-    if body.launches + body.revivals + body.flaps > 0 {
-      facts.append(("so far", "\(body.launches) launches, \(body.revivals) revivals, \(body.flaps) flaps"))
-    }
-    if let name = body.deviceName { facts.append(("phone", text(name.oneLine(limit: 120)))) }
-    if let port = body.usbPort { facts.append(("USB port", text(port))) }
-    if body.body != nil { facts.append(("UDID", "<code>\(text(body.udid.description))</code>")) }
+    if let until = body.pausedUntil { facts.append(("pause ends", exact(until, time.until(until)))) }
+    let counts = [(body.launches, "launches"), (body.revivals, "revivals"), (body.flaps, "flaps")].filter { $0.0 > 0 }
+    if !counts.isEmpty { facts.append(("so far", counts.map { "\($0.0) \($0.1)" }.joined(separator: ", "))) }
     let rows = facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined()
     let detail = body.isWell ? nil : body.detail.map { "<p class=\"detail\">\(text($0))</p>\n" }
-    return "\(detail ?? "")<dl>\(rows)</dl>\n"
+    return "\(detail ?? "")<dl>\(rows)</dl>\n\(identity)"
+  }
+
+  /// Which phone it is, in one line.
+  private var identity: String {
+    var parts: [String] = []
+    if let name = body.deviceName { parts.append(text(name.oneLine(limit: 80))) }
+    if let port = body.usbPort { parts.append("USB \(text(port.oneLine(limit: 40)))") }
+    if body.body != nil { parts.append("<code>\(text(body.udid.description))</code>") }
+    return parts.isEmpty ? "" : "<p class=\"identity\">\(parts.joined(separator: " · "))</p>\n"
+  }
+
+  private func exact(_ moment: Duration, _ span: String) -> String {
+    "\(span) <span class=\"exact\">\(text(PageTime.local(moment)))</span>"
   }
 
   private func text(_ text: String) -> String { HTMLText.of(text.oneLine()) }
 }
 
 extension BodyPresent {
+  /// Its outcome is good, and its door has not fallen silent since.
+  var isWellNow: Bool { isWell && silent == nil }
+
   /// What should make somebody look, though it is an outcome like others.
   func warnings(at now: Duration) -> [String] {
     guard let words, let since, outOfService == nil else { return [] }

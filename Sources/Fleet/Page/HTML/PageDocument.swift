@@ -61,14 +61,14 @@ struct PageDocument {
   }
 
   static func title(_ bodies: [BodyPresent], _ host: HostPresent) -> String {
-    let sick = bodies.count { !$0.isWell && $0.outOfService == nil }
+    let sick = bodies.count { !$0.isWellNow && $0.outOfService == nil }
     if host.words.kind != .up { return "Host: \(host.words.text) · fleetctl" }
-    return sick == 0 ? "All \(bodies.count) well · fleetctl" : "\(sick) of \(bodies.count) not well · fleetctl"
+    return sick == 0 ? "All well · fleetctl" : "\(sick) of \(bodies.count) not well · fleetctl"
   }
 
   /// What is to be known at one glance.
   static func head(_ bodies: [BodyPresent], _ host: HostPresent, _ round: RoundPresent?, _ time: PageTime) -> String {
-    let well = bodies.count { $0.isWell }
+    let well = bodies.count { $0.isWellNow }
     let out = bodies.count { $0.outOfService != nil }
     var html = "<h1>\(well) of \(bodies.count - out) well\(out > 0 ? ", \(out) out of service" : "")</h1>\n"
     if host.words.kind != .up {

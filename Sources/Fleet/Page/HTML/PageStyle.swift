@@ -29,6 +29,9 @@ enum PageStyle {
     dl div{display:flex;gap:.5rem}
     dt{flex:0 0 5.5rem}
     dd{margin:0;min-width:0}
+    .exact{color:var(--quiet);white-space:nowrap}
+    .identity{margin:.5rem 0 0;font-size:.8rem;color:var(--quiet)}
+    .identity code{display:inline-block}
     code{font:.8rem ui-monospace,monospace}
     time{font-variant-numeric:tabular-nums}
     #rows{list-style:none;margin:0;padding:0}
