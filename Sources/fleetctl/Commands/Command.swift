@@ -30,11 +30,12 @@ enum Commands {
     ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
     LintCommand.command, HoldCommand.command, StatusCommand.command, OutcomesCommand.command, WhyCommand.command,
     PauseCommand.command, ResumeCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command,
+    DoctorCommand.command,
     ConfigShowCommand.command,
     VirtualCommand.command,
     VirtualDoCommand.command, VirtualJournalCommand.command, CompletionsCommand.command,
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
-  static let later: [String: String] = ["supervise": "fleetctl devices", "doctor": "fleetctl devices"]
+  static let later: [String: String] = ["supervise": "fleetctl devices"]
 }
