@@ -66,7 +66,7 @@ import Wire
   }
 
   @Test func `says that an iOS between the two ways of launching is none for supervision`() async throws {
-    let phones = try TestPhones(1, ios: ["17.2"])
+    let phones = try TestPhones(1, ios: ["17.0"])
 
     let (_, states, out) = try await states(phones)
 

@@ -5,7 +5,7 @@ import Wire
 /// `fleetctl doctor`: what is missing between this machine and a supervised phone.
 enum DoctorCommand {
   static let spec = CommandSpec(
-    name: "doctor", summary: "what is missing between this machine and a supervised phone, and the next step for each",
+    name: "doctor", summary: "what is missing for supervision, and the next step for each",
     notes: [
       "Each thing is in order, or it is not, or that could not be checked, which is never taken for being in order. "
         + "First this machine: configuration, usbmuxd, state folder, disk space, record, phone locks, supervisor, its "
