@@ -13,6 +13,10 @@ public struct DoorRequest: Sendable {
   public var token: String?
   /// The whole answer must be there by then.
   public var deadline: Deadline
+  /// The connection is kept for the next such request to this port, and one that is there is used; for GET and HEAD.
+  public var keepsConnection = false
+  /// So many bytes of the answer's body are kept, the first; nil for all.
+  public var keptBody: Int?
   public init(
     port: UInt16, method: String, target: String, headers: [(name: String, value: String)] = [],
     body: [UInt8] = [], token: String? = nil, deadline: Deadline

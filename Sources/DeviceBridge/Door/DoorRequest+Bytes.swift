@@ -31,10 +31,12 @@ extension DoorRequest {
     if let token, !has("authorization") { head += "Authorization: Bearer \(token)\r\n" }
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if !body.isEmpty || !["GET", "HEAD"].contains(method) { head += "Content-Length: \(body.count)\r\n" }
-    // Each request has a connection of its own.
-    head += "Connection: close\r\n\r\n"
+    head += "Connection: \(canKeepConnection ? "keep-alive" : "close")\r\n\r\n"
     return Array(head.utf8) + body
   }
+
+  /// Asked twice does no harm, which may happen on a connection that has just been closed at the far end.
+  var canKeepConnection: Bool { keepsConnection && body.isEmpty && ["GET", "HEAD"].contains(method) }
 
   private static func isToken(_ byte: UInt8) -> Bool {
     switch byte {

@@ -11,6 +11,9 @@ public final class PhoneLane: PhoneLink {
   private let context: LaneContext
   private let thread: LaneThread
   let calls = LaneCalls()
+  private let kept = KeptConnections()
+  /// For requests that come again and again: making a thread for each would cost more than they do.
+  private static let doorCrew = Crew(name: "door", spare: 64, patience: .seconds(15))
 
   /// - Parameters:
   ///   - phone: as `Mux.list` gave it; the lane finds it again under its next number after replugging.
@@ -27,7 +30,11 @@ public final class PhoneLane: PhoneLink {
   public func close() {
     thread.stop()
     calls.close()
+    kept.close()
   }
+
+  /// The phone has left the bus: kept connections to its door are of no use any more.
+  public func forgetConnections() { kept.drop() }
 
   // MARK: - On the lane's thread
 
@@ -129,16 +136,17 @@ public final class PhoneLane: PhoneLink {
     let leash = Leash()
     let udid = udid
     let start = ContinuousClock.now
-    let client = DoorClient(route, leash)
+    let client = DoorClient(route, leash, kept)
     let answer: Result<DoorAnswer, PhoneError> = await calls.result(
       of: udid, "answering \(request.method) \(request.target)", by: request.deadline
     ) { shot in
-      _ = Worker(name: "door") {
+      let exchange: @Sendable () -> Void = {
         // Measured here: whoever waits for the answer may be late to take it.
         let start = ContinuousClock.now
         let ending = client.ending(of: request)
         shot.give(.success(DoorAnswer(ending: ending, took: ContinuousClock.now - start)))
       }
+      if request.keepsConnection { Self.doorCrew.run(exchange) } else { _ = Worker(name: "door", exchange) }
     } end: { reason in
       // At its deadline it ends by itself, and knows how much had come.
       if reason == .ended(udid) { leash.cut() }

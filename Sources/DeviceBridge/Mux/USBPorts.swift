@@ -35,6 +35,14 @@ public struct USBPorts: Sendable {
     return ports
   }
 
+  /// Whether the kernel sees that phone at that port.
+  ///
+  /// - Returns: nil where the kernel's folder can't be read.
+  public func shows(_ udid: UDID, at port: String) -> Bool? {
+    guard access(root, R_OK | X_OK) == 0, !port.contains("/") else { return nil }
+    return serial(of: port).map { UDID($0) == udid } ?? false
+  }
+
   private func serial(of device: String) -> String? {
     let fd = open("\(root)/\(device)/serial", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard fd >= 0 else { return nil }

@@ -17,6 +17,8 @@ public final class PhoneMeans: ReviveMeans {
     public var leaseWait = Duration.zero
     /// The same where it is held for another revival, which is over soon and may have brought the app back.
     public var revivalWait = Duration.seconds(60)
+    /// Whether the door is asked over a connection that is kept from probe to probe.
+    public var keepsDoor = false
 
     public init(mux: MuxAddress, bundle: String, token: Secret? = nil, holder: Holder) {
       self.mux = mux
@@ -60,16 +62,23 @@ public final class PhoneMeans: ReviveMeans {
   }
 
   public func carryOut(_ command: ReviveCommand) async throws(CancellationError) -> ReviveEvent {
+    try await carryOut(command, by: .after(command.limit))
+  }
+
+  /// - Parameter deadline: for what is asked of the phone; a probe and a rest have their own time.
+  public func carryOut(
+    _ command: ReviveCommand, by deadline: Deadline
+  ) async throws(CancellationError) -> ReviveEvent {
     switch command {
     case .probe(let within): return .door(await probe(within))
     case .takeLease: return .lease(try await takeLease())
-    case .openSession: return .session(await session())
-    case .askHands: return .hands(await hands())
+    case .openSession: return .session(await session(by: deadline))
+    case .askHands: return .hands(await hands(by: deadline))
     case .readLock:
       guard let link else { return .lock(LockReading(state: .unknown, why: "the phone is not there")) }
-      return .lock(await link.lock(by: .after(StepLimit.lock)))
+      return .lock(await link.lock(by: deadline))
     case .storeStamp: return .stamp(await storeStamp())
-    case .launch(let fresh): return .launch(await launch(fresh: fresh))
+    case .launch(let fresh): return .launch(await launch(fresh: fresh, by: deadline))
     case .rest(let span):
       try await clock.sleep(for: span)
       return .rested
@@ -82,12 +91,18 @@ public final class PhoneMeans: ReviveMeans {
 
   private func probe(_ limit: Duration) async -> DoorLook {
     guard let link else { return .unreachable(absence) }
+    return DoorLook(await link.request(hello(by: clock.deadline(after: limit))))
+  }
+
+  private func hello(by deadline: Deadline) -> DoorRequest {
     let call = body.door.call(.hello)
-    return DoorLook(
-      await link.request(
-        DoorRequest(
-          port: body.door.port, method: call.line.method, target: call.line.target, token: settings.token?.value,
-          deadline: clock.deadline(after: limit))))
+    var request = DoorRequest(
+      port: body.door.port, method: call.line.method, target: call.line.target, token: settings.token?.value,
+      deadline: deadline)
+    request.keepsConnection = settings.keepsDoor
+    // More of a hello is not looked at.
+    request.keptBody = (1 << 16) + 1
+    return request
   }
 
   private func takeLease() async throws(CancellationError) -> LeaseLook {
@@ -114,20 +129,20 @@ public final class PhoneMeans: ReviveMeans {
       body.udid, on: settings.mux, as: settings.holder, wait: clock.deadline(after: wait), onWait: onWait)
   }
 
-  private func session() async -> PhoneError? {
+  private func session(by deadline: Deadline) async -> PhoneError? {
     guard let link else { return absence }
-    let facts = await link.facts(by: .after(StepLimit.session))
+    let facts = await link.facts(by: deadline)
     // A phone that opens a session and keeps one of its values to itself has a session.
     if facts.trust == .trusted, case .lockdown = facts.error { return nil }
     return facts.error
   }
 
-  private func hands() async -> HandsLook {
+  private func hands(by deadline: Deadline) async -> HandsLook {
     guard let port = body.hands.port else { return .absent }
     guard let link else { return .unreachable(absence) }
     return HandsLook(
       await link.request(
-        DoorRequest(port: port, method: "GET", target: "/status", deadline: .after(StepLimit.hands))))
+        DoorRequest(port: port, method: "GET", target: "/status", deadline: deadline)))
   }
 
   private func storeStamp() async -> HostTrouble? {
@@ -138,13 +153,15 @@ public final class PhoneMeans: ReviveMeans {
     }
   }
 
-  private func launch(fresh: Bool) async -> PhoneError? {
+  private func launch(fresh: Bool, by deadline: Deadline) async -> PhoneError? {
     guard let link else { return absence }
     do throws(PhoneError) {
       var request = LaunchRequest(bundle: settings.bundle, fresh: fresh)
       // Ending the old app takes a while, in which somebody may lock the phone.
       request.unlockedOnly = true
-      try await link.launch(request, by: .after(StepLimit.launch))
+      // An app that answers need not live a whole second first.
+      if settings.keepsDoor { request.door = hello(by: deadline) }
+      try await link.launch(request, by: deadline)
       return nil
     } catch {
       return error

@@ -25,11 +25,17 @@ public protocol HostClock: Sendable {
   func sleep(for span: Duration) async throws(CancellationError)
   /// The moment at which that much of this time will have passed.
   func deadline(after span: Duration) -> Deadline
+  /// How many times as fast as the host's own the steady clocks run.
+  var scale: Double { get }
+}
+
+extension HostClock {
+  public var scale: Double { 1 }
 }
 
 /// This host's own clocks.
 public struct SystemClock: HostClock {
-  private let scale: Double
+  public let scale: Double
   public let boot: String
 
   /// - Parameter scale: how many times as fast the steady clocks run, for virtual phones that do so too; above 0.

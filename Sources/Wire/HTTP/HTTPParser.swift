@@ -17,6 +17,9 @@ public final class HTTPParser {
 
   private let parser: UnsafeMutablePointer<http_parser>
   private let bodyLimit: Int
+  private let keptBody: Int
+  /// Bytes of body that have come, kept or not.
+  public private(set) var bodyBytes = 0
   private let answersHead: Bool
   private let kind: Kind
   private var sawBytes = false
@@ -26,11 +29,14 @@ public final class HTTPParser {
   private var fields: [(name: [UInt8], value: [UInt8])] = []
   private var lastWasValue = true
 
-  /// - Parameter bodyLimit: bytes of body that are kept before `HTTPError.tooLarge`.
-  /// - Parameter answersHead: the response is to a HEAD request, so no body follows whatever its fields say.
-  public init(_ kind: Kind, bodyLimit: Int, answersHead: Bool = false) {
+  /// - Parameters:
+  ///   - bodyLimit: bytes of body that are taken before `HTTPError.tooLarge`.
+  ///   - keptBody: so many of them, the first, are kept; nil for all.
+  ///   - answersHead: the response is to a HEAD request, so no body follows whatever its fields say.
+  public init(_ kind: Kind, bodyLimit: Int, keptBody: Int? = nil, answersHead: Bool = false) {
     self.kind = kind
     self.bodyLimit = bodyLimit
+    self.keptBody = keptBody ?? bodyLimit
     self.answersHead = answersHead
     parser = .allocate(capacity: 1)
     parser.initialize(to: http_parser())
@@ -65,7 +71,7 @@ public final class HTTPParser {
     _ = run([])
     if isComplete { return }
     guard headIsComplete else { throw .headCut }
-    throw .bodyCut(promised: promised, received: message.body.count)
+    throw .bodyCut(promised: promised, received: bodyBytes)
   }
 
   private var errno: http_errno { http_errno(UInt32(parser.pointee.http_errno)) }
@@ -149,11 +155,12 @@ public final class HTTPParser {
   }
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int32 {
-    guard message.body.count + bytes.count <= bodyLimit else {
+    guard bodyBytes + bytes.count <= bodyLimit else {
       overflowed = true
       return -1
     }
-    message.body += bytes
+    bodyBytes += bytes.count
+    message.body += bytes.prefix(max(0, keptBody - message.body.count))
     return 0
   }
 
@@ -161,6 +168,7 @@ public final class HTTPParser {
     // An interim answer (100 Continue) only announces the real one.
     if kind == .response, (100..<200).contains(message.status), message.status != 101 {
       message = HTTPMessage()
+      bodyBytes = 0
       headIsComplete = false
       fields = []
       lastWasValue = true
