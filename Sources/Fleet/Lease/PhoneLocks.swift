@@ -54,29 +54,6 @@ public struct PhoneLocks: Sendable {
     }
   }
 
-  /// Who holds a phone now; nobody is kept from it by the asking, and no file is made.
-  ///
-  /// - Returns: nil when it is free.
-  public func holder(of udid: UDID, on mux: MuxAddress) throws(HostTrouble) -> Holder? {
-    let name = LockName.of(udid, on: mux)
-    let path = "\(folder)/\(name)"
-    let fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-    guard fd >= 0 else {
-      if errno == ENOENT { return nil }
-      throw errno == ELOOP || errno == EISDIR || errno == ENXIO
-        ? .notALock(path: path) : .lock(path: path, code: errno)
-    }
-    defer { close(fd) }
-    // Shared, so that two who ask do not take each other for holders.
-    while flock(fd, LOCK_SH | LOCK_NB) != 0 {
-      let code = errno
-      if code == EINTR { continue }
-      guard code == EWOULDBLOCK else { throw .lock(path: path, code: code) }
-      return LockFile.isCurrent(fd, name, in: folder) ? Holder(line: Self.read(fd)) : nil
-    }
-    return nil
-  }
-
   private enum Attempt {
     case taken(PhoneLease)
     case busy(Holder)

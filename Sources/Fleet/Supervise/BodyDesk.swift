@@ -135,12 +135,9 @@ final class BodyDesk: Sendable {
   // MARK: - Who holds the phone
 
   private func askHold() -> HoldLook {
-    do throws(HostTrouble) {
-      if let holder = try means.locks.holder(of: udid, on: means.mux) {
-        // A lock of our own: what a killed run left is being undone.
-        return .held(by: holder)
-      }
-    } catch { return .trouble(error) }
+    // One of our own stands for what a killed run left, and is being undone. What keeps the lock from being looked at is
+    // met again, and told, when it is to be taken.
+    if let holder = means.locks.holder(of: udid, on: means.mux) { return .held(by: holder) }
     return undoLeftovers() ? .held(by: means.holder) : .free
   }
 
