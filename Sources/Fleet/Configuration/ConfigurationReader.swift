@@ -90,6 +90,12 @@ struct ConfigurationReader {
     guard let fields = reading.fields(node, of: "supervise", keys: keys) else { return }
     fields.set("every", &settings.every, reading.positiveDuration)
     fields.set("grace", &settings.grace, reading.duration)
+    if let node = fields["grace"] ?? fields["every"], settings.grace < settings.every * 2 {
+      reading.wrong(
+        node,
+        "a grace of \(settings.grace.shown) is shorter than two probes at \(settings.every.shown); "
+          + "one that is lost would be taken for an outage")
+    }
     fields.set("spacing", &settings.spacing, reading.positiveDuration)
     fields.set("settle", &settings.settle, reading.duration)
     fields.set("answer-within", &settings.answerWithin, reading.positiveDuration)

@@ -10,7 +10,11 @@ extension Supervisor {
       let commands = state.watch.handle(event, at: now)
       let rows = state.watch.newRows
       state.teller.made(rows)
-      for row in rows { if let udid = row.udid { state.notes[udid, default: Note()].detail = row.detail } }
+      for row in rows {
+        guard let udid = row.udid else { continue }
+        state.notes[udid, default: Note()].detail = row.detail
+        state.notes[udid]?.isJudged = true
+      }
       state.reschedule(after: event)
       return (commands, rows)
     }
@@ -218,7 +222,10 @@ extension Supervisor.State {
     let wake = body.wake
     schedule.set(udid, wake)
     let isBusy = body.pending != nil
-    if notes[udid]?.isBusy == true, !isBusy { rounds.ended(udid) }
+    if notes[udid]?.isBusy == true, !isBusy {
+      rounds.ended(udid)
+      notes[udid]?.rounds += 1
+    }
     notes[udid]?.isBusy = isBusy
   }
 }

@@ -11,6 +11,10 @@ extension Supervisor {
     var detail: String?
     /// A round of it is under way.
     var isBusy = false
+    /// Rounds that have ended.
+    var rounds = 0
+    /// A row was made since the start.
+    var isJudged = false
     /// It would have been launched: said at that moment (CLOCK_BOOTTIME).
     var saidWouldLaunch: Duration?
   }

@@ -27,7 +27,8 @@ enum Commands {
   static let all: [Command] = [
     DevicesCommand.command, LockStateCommand.command, LaunchCommand.command, HelloCommand.command,
     RequestCommand.command, InstallCommand.command, LogCommand.command, ForwardCommand.command,
-    ReviveBodyCommand.command, PairCommand.command, UnpairCommand.command, MountCommand.command, RunCommand.command,
+    ReviveBodyCommand.command, SuperviseCommand.command, PairCommand.command, UnpairCommand.command,
+    MountCommand.command, RunCommand.command,
     LintCommand.command, HoldCommand.command, StatusCommand.command, OutcomesCommand.command, WhyCommand.command,
     PauseCommand.command, ResumeCommand.command, RunsCommand.command, CompareCommand.command, InitCommand.command,
     DoctorCommand.command,

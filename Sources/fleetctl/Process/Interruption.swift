@@ -9,6 +9,7 @@ import Fleet
 final class Interruption: Sendable {
   private struct State {
     var handler: (@Sendable (Int32) -> Void)?
+    var hangUp: (@Sendable () -> Void)?
     var patience: Duration?
     var signal: Int32?
     var code: Int32?
@@ -43,6 +44,9 @@ final class Interruption: Sendable {
     }
   }
 
+  /// From now on a SIGHUP is told to `act`, which must not block, and ends nothing.
+  func whenHungUp(_ act: @escaping @Sendable () -> Void) { state.with { $0.hangUp = act } }
+
   /// Files and empty folders to remove, in this order, when the process has to leave without the command's own clean-up.
   func removeWhenLeaving(_ paths: [String]) { state.with { $0.leftovers = paths } }
 
@@ -60,6 +64,10 @@ final class Interruption: Sendable {
     while true {
       guard let byte = SignalPipe.receive(by: limit) else { return leave() }
       if byte == 0 { return state.with { $0.code } ?? ExitCode.bug.number }
+      if Int32(byte) == SIGHUP, let hangUp = state.with({ $0.hangUp }) {
+        hangUp()
+        continue
+      }
       let isSecond = state.with { state in
         let second = state.signal != nil
         state.signal = state.signal ?? Int32(byte)
