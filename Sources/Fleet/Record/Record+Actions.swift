@@ -4,7 +4,7 @@ extension Record {
   /// Writes what a person or the supervisor did.
   public func act(_ action: ActionRow, within limit: Duration) async throws(RecordTrouble) {
     let action = masked(action)
-    try await perform(within: limit) { database throws(RecordTrouble) in try database.insert(action) }
+    try await hand(mindsMoves: false, within: limit) { database throws(RecordTrouble) in try database.insert(action) }
   }
 
   /// Withholds launches on a body, or (nil) no longer, and writes that down as an action.
@@ -12,7 +12,7 @@ extension Record {
     _ pause: Pause?, of udid: UDID, _ action: ActionRow, within limit: Duration
   ) async throws(RecordTrouble) {
     let action = masked(action)
-    try await perform(within: limit) { database throws(RecordTrouble) in
+    try await hand(mindsMoves: false, within: limit) { database throws(RecordTrouble) in
       if let pause {
         try database.run(
           """

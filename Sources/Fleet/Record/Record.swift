@@ -76,9 +76,10 @@ public final class Record: Sendable {
 
   /// The same for whoever gives it again after a trouble: what nobody waits for any more is not begun.
   ///
+  /// - Parameter mindsMoves: it matters that the file is another one than before.
   /// - Throws: `.begunAnew` once to somebody who still waits, after the file was found to be another one.
   func hand<R: Sendable>(
-    as kind: RecordWriter.Job.Kind = .write, within limit: Duration,
+    as kind: RecordWriter.Job.Kind = .write, mindsMoves: Bool = true, within limit: Duration,
     _ work: @escaping @Sendable (Database) throws(RecordTrouble) -> R
   ) async throws(RecordTrouble) -> R {
     let isWithdrawn = Guarded(false)
@@ -88,7 +89,7 @@ public final class Record: Sendable {
       if kind == .look, writer.isCrowded { throw writer.trouble ?? slow }
       let result = try await perform(as: kind, within: limit) { database throws(RecordTrouble) -> R? in
         if isWithdrawn.with({ $0 }) { return nil }
-        if writer.isAnew { throw .begunAnew(path: path, lastSeq: try database.lastSeq()) }
+        if mindsMoves, writer.isAnew { throw .begunAnew(path: path, lastSeq: try database.lastSeq()) }
         return try work(database)
       }
       guard let result else { throw slow }

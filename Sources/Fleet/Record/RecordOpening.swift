@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// What opening a record for writing has done to it, for people to be told.
 public enum RecordNotice: Equatable, Sendable {
@@ -58,7 +59,15 @@ struct RecordOpening {
     // SQLite would take an empty file for a record without tables.
     guard let size = RecordFile.size(path) else { throw .missing(path: path) }
     guard size > 0 else { throw .missing(path: path) }
-    let database = try Database(path, .reading, patience: patience)
+    do throws(RecordTrouble) { return try openForReading(.reading) } catch {
+      // Whoever wrote last was killed at it: its last step is taken back by the next one who may write.
+      guard case .forbidden(_, EROFS) = error else { throw error }
+      return try openForReading(.writing)
+    }
+  }
+
+  private func openForReading(_ access: Database.Access) throws(RecordTrouble) -> Database {
+    let database = try Database(path, access, patience: patience)
     try identify(database)
     let found = try version(of: database)
     if found == 0 { throw .missing(path: path) }
@@ -105,13 +114,7 @@ struct RecordOpening {
     let before = try version(of: database)
     var copy: String?
     if before > 0 {
-      let name = RecordFile.copyName(path, version: before)
-      do throws(RecordTrouble) { try database.copy(to: name) } catch {
-        // Half a copy is none.
-        RecordFile.remove(name)
-        throw error
-      }
-      copy = name
+      copy = try copied(database, version: before)
     }
     let from = try database.transaction { () throws(RecordTrouble) in
       // Another process may have been quicker.
@@ -127,5 +130,18 @@ struct RecordOpening {
     guard from < schema.version else { return [] }
     guard let copy else { return [.begun(path: path)] }
     return [.migrated(path: path, from: from, to: schema.version, copy: copy)]
+  }
+
+  /// - Returns: the name of the copy, which is whole: it has another one until then.
+  private func copied(_ database: Database, version: Int) throws(RecordTrouble) -> String {
+    let name = RecordFile.copyName(path, version: version)
+    let part = "\(path).copying-\(getpid())"
+    RecordFile.remove(part)
+    do throws(RecordTrouble) { try database.copy(to: part) } catch {
+      RecordFile.remove(part)
+      throw error
+    }
+    guard rename(part, name) == 0 else { throw .forbidden(path: name, code: errno) }
+    return name
   }
 }
