@@ -24,7 +24,7 @@ test-deps: deps
 build: deps ## debug build: .build/debug/fleetctl
 	$(SWIFT) build --scratch-path $(BUILD) --product fleetctl
 
-demo: build ## four virtual phones: listed, launched, called, and two scenarios judged on each
+demo: build ## four virtual phones: listed, launched, called, two scenarios judged on each, and one of them supervised
 	@./scripts/demo $(DEBUG)
 
 test: lint unit crosscheck-debian ## lint, all tests, and Debian's own clients against the virtual phones
