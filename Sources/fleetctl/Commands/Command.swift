@@ -38,5 +38,5 @@ enum Commands {
   ]
 
   /// Designed and not built yet, with what does it meanwhile.
-  static let later: [String: String] = ["supervise": "fleetctl devices"]
+  static let later: [String: String] = [:]
 }
