@@ -13,7 +13,6 @@ import Transport
 
     #expect(first && !second && early.isGiven)
     #expect(await early.value() == 1)
-    #expect(await early.value() == 1)
     #expect(await waited == 3)
   }
 
@@ -25,5 +24,25 @@ import Transport
 
     #expect(late == 7)
     #expect(!isCounted)
+  }
+
+  @Test func `is not held by whoever gave it, once it was handed over`() async {
+    final class Held: Sendable {}
+    let (early, late) = (OneShot<Held>(), OneShot<Held>())
+    weak var first: Held?
+    weak var second: Held?
+
+    do {
+      let (one, two) = (Held(), Held())
+      (first, second) = (one, two)
+      early.give(one)
+      _ = await early.value()
+      async let waited = late.value()
+      late.give(two)
+      _ = await waited
+    }
+
+    #expect(first == nil && second == nil)
+    #expect(early.isGiven && late.isGiven)
   }
 }

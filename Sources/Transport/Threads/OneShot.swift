@@ -1,9 +1,12 @@
 /// A result that one task waits for and several may give: the first counts.
+///
+/// It is handed over, not kept: a thread that gave something and runs on must not be what holds it.
 public final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
     case awaited(CheckedContinuation<Value, Never>)
     case given(Value)
+    case taken
   }
   private let state = Guarded(State.empty)
 
@@ -18,9 +21,9 @@ public final class OneShot<Value: Sendable>: Sendable {
         state = .given(value)
         return (true, nil)
       case .awaited(let waiter):
-        state = .given(value)
+        state = .taken
         return (true, waiter)
-      case .given: return (false, nil)
+      case .given, .taken: return (false, nil)
       }
     }
     waiter?.resume(returning: value)
@@ -31,18 +34,20 @@ public final class OneShot<Value: Sendable>: Sendable {
     state.with {
       switch $0 {
       case .empty, .awaited: false
-      case .given: true
+      case .given, .taken: true
       }
     }
   }
 
-  /// Only one task may wait at a time.
+  /// To be asked once.
   public func value() async -> Value {
     await withCheckedContinuation { continuation in
       let early: Value? = state.with { state in
         switch state {
-        case .given(let value): return value
-        case .empty, .awaited:
+        case .given(let value):
+          state = .taken
+          return value
+        case .empty, .awaited, .taken:
           state = .awaited(continuation)
           return nil
         }
