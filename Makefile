@@ -31,7 +31,7 @@ test: lint unit crosscheck-debian ## lint, all tests, and Debian's own clients a
 
 unit: test-deps
 	$(SWIFT) build --scratch-path $(BUILD) --build-tests
-	$(SWIFT) test --scratch-path $(BUILD) --skip-build --disable-xctest --no-parallel
+	./scripts/test $(BUILD)
 
 lint: ## the formatter's strict rules over all Swift files
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift

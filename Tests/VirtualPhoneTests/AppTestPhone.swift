@@ -62,6 +62,7 @@ final class TestPhone: Sendable {
   var app: KioskApp { phone.app }
 
   init(ios: String = "16.7", token: String? = nil, runs: Bool = true) throws {
+    _ = QuietPipes.areSet
     let preset = try #require(PhonePreset.named(ios))
     journal = Journal(clock: clock)
     var settings = KioskApp.Settings(token: token)

@@ -15,7 +15,7 @@ final class TestFleet: Sendable {
     phones: Int = 1, ios: [String] = ["17.6"], tcp: Bool = false, trusted: Bool = true,
     manners: MuxManners = .plain, scale: Double = 1
   ) throws {
-    _ = Self.pipesAreQuiet
+    _ = QuietPipes.areSet
     var template = Array("\(FileManager.default.temporaryDirectory.path)/phones-XXXXXX".utf8CString)
     let made = try #require(mkdtemp(&template).map { String(cString: $0) })
     folder = made
@@ -34,12 +34,6 @@ final class TestFleet: Sendable {
       throw error
     }
   }
-
-  /// OpenSSL writes to a socket whose reader has gone; the executable ignores the signal for it, tests must too.
-  private static let pipesAreQuiet: Bool = {
-    signal(SIGPIPE, SIG_IGN)
-    return true
-  }()
 
   deinit {
     fleet.stop()

@@ -23,6 +23,7 @@ final class LonePhone {
   init(
     ios: String = "16.7", needs: ServiceNeeds = ServiceNeeds(), clock: any PhoneClock = ScaledClock()
   ) throws {
+    _ = QuietPipes.areSet
     let preset = try #require(PhonePreset.named(ios))
     phone = VirtualPhone(
       identity: PhoneIdentity(index: 0, preset: preset), preset: preset, clock: clock, journal: Journal(clock: clock))

@@ -159,11 +159,11 @@ extension VirtualPhone {
   }
 
   func untrust() {
-    for tunnel in tunnels.with({ $0 }) { tunnel.drop("the phone does not trust its hosts any more") }
     state.with {
       $0.pairings = [:]
       $0.pendingAnswersLeft = nil
     }
+    for tunnel in tunnels.with({ $0 }) { tunnel.drop("the phone does not trust its hosts any more") }
     bus.records.forget(udid)
   }
 }

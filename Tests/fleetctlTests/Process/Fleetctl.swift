@@ -175,8 +175,8 @@ final class TestPhones: Sendable {
   }
 
   /// Waits until the journal fulfils the condition.
-  private func tells(
-    within limit: Duration, _ condition: @escaping @Sendable ([JournalEntry]) -> Bool
+  func tells(
+    within limit: Duration = .seconds(20), _ condition: @escaping @Sendable ([JournalEntry]) -> Bool
   ) async -> Bool {
     await onWorker { [journal = fleet.journal] in
       let deadline = Deadline.after(limit)

@@ -21,10 +21,11 @@ struct CoreDeviceProxy: DeviceService {
       guard let carrier = connection.carrier else { throw StreamError.closed }
       let tunnel = try PhoneTunnel(
         of: phone, over: carrier, mtu: min(request.mtu, Self.mtuLimit), early: rest, fault: fault)
-      // In one write: a host may read no more than once.
-      try connection.stream.write(TunnelFrame.bytes(tunnel.offer.body) ?? [], by: .after(Self.patience))
-      if let fault, fault.moment == .after { tunnel.spoil(fault.kind) }
-      tunnel.serve()
+      try tunnel.serve { () throws(StreamError) in
+        // In one write: a host may read no more than once.
+        try connection.stream.write(TunnelFrame.bytes(tunnel.offer.body) ?? [], by: .after(Self.patience))
+        if let fault, fault.moment == .after { tunnel.spoil(fault.kind) }
+      }
     } catch {
       phone.record("tunnel-refused", ["because": .string(Self.sentence(of: error))])
     }

@@ -43,18 +43,21 @@ final class PhoneTunnel: Sendable {
     return (host, own)
   }
 
-  /// Serves what connects, until the connection underneath ends and everything inside with it.
-  func serve() {
+  /// Makes the offer, then serves what connects, until the connection underneath ends and everything inside with it.
+  ///
+  /// - Parameter makeOffer: tells the host where the tunnel's ends are. Whatever then ends tunnels ends this one too.
+  func serve(_ makeOffer: () throws(StreamError) -> Void) throws(StreamError) {
+    phone.tunnels.with { $0.append(self) }
+    defer { phone.tunnels.with { $0.removeAll { $0 === self } } }
+    try makeOffer()
     phone.record(
       "tunnel-opened",
       [
         "client": .string(offer.client.description), "server": .string(offer.server.description),
         "mtu": .integer(Int64(offer.mtu)),
       ])
-    phone.tunnels.with { $0.append(self) }
     while let connection = pump.interface.accept(by: .never) { take(connection) }
     let reason = pump.waitForEnd(by: .after(.seconds(5)))?.sentence ?? ""
-    phone.tunnels.with { $0.removeAll { $0 === self } }
     phone.record(
       "tunnel-closed",
       [
