@@ -41,7 +41,8 @@ public struct SystemClock: HostClock {
   /// - Parameter scale: how many times as fast the steady clocks run, for virtual phones that do so too; above 0.
   public init(scale: Double = 1) {
     self.scale = scale > 0 ? scale : 1
-    boot = Self.readBoot()
+    // Moments of clocks that run differently are as far apart as those of different boots.
+    boot = Self.readBoot() + (self.scale == 1 ? "" : " x\(self.scale)")
   }
 
   public var now: HostMoment {

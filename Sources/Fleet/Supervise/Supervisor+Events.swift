@@ -187,6 +187,9 @@ extension Supervisor {
   }
 
   func take(_ pauses: [UDID: Pause]) {
+    let present = LaunchStamp(world.clock)
+    // Whoever pauses measures by the host's own clock, which in a test is not this one.
+    let pauses = pauses.mapValues { $0.began.boot == present.boot ? $0 : $0.rebased(to: present) }
     let changes = state.with { state in
       state.watch.bodies.compactMap { body -> (UDID, Pause?)? in
         let now = pauses[body.udid]

@@ -72,6 +72,16 @@ import Wire
     #expect(lines > 500)
   }
 
+  @Test func `tells bodies apart whose names begin alike`() {
+    let bodies = ["the phone beside the stairs", "the phone beside the door"].map {
+      Self.body($0, OutcomeWords(.up), since: 60)
+    }
+
+    let lines = StatusText(style: .plain, now: Self.now).lines(bodies, isSupervised: true)
+
+    #expect(lines == ["✓ …de the stairs  up 1:00", "✓ …side the door  up 1:00"])
+  }
+
   @Test func `stands before those of bodies that are better off`() {
     let words: [OutcomeWords] = [
       OutcomeWords(.up), OutcomeWords(.locked, .passcode), OutcomeWords(.silent, .refused), OutcomeWords(.revived),

@@ -12,7 +12,7 @@ struct StatusText {
   let now: Duration
 
   func lines(_ bodies: [BodyPresent], isSupervised: Bool) -> [String] {
-    let names = bodies.map { Self.fitted($0.title.printable, to: Self.longestName) }
+    let names = Self.names(bodies)
     let column = names.map(DisplayWidth.of).max() ?? 0
     let order = bodies.indices.sorted { (bodies[$0].rank, $0) < (bodies[$1].rank, $1) }
     return order.map { index in
@@ -20,6 +20,18 @@ struct StatusText {
       let room = Self.width - 2 - column - 2
       let gap = String(repeating: " ", count: column - DisplayWidth.of(name) + 2)
       return "\(symbol(body)) \(name)\(gap)\(text(body, room, isSupervised))"
+    }
+  }
+
+  /// Cut where they are too long; those that would be the same then are told apart by their ends.
+  private static func names(_ bodies: [BodyPresent]) -> [String] {
+    let cut = bodies.map { fitted($0.title.printable, to: longestName) }
+    let counts = Dictionary(cut.map { ($0, 1) }, uniquingKeysWith: +)
+    return zip(bodies, cut).map { body, name in
+      guard counts[name, default: 1] > 1 else { return name }
+      var end = body.title.printable
+      while !end.isEmpty, DisplayWidth.of(end) > longestName - 1 { end.removeFirst() }
+      return "…" + end
     }
   }
 

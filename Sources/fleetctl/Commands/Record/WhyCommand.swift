@@ -121,9 +121,14 @@ struct WhyText {
     if let until = body.pausedUntil {
       facts.append(("paused", "until \(Self.moment(until)) (\(Age.text(until - now)) left)"))
     }
-    facts.append(("counted", "\(body.launches) launches, \(body.revivals) revivals, \(body.flaps) flaps"))
+    facts.append(("counted", Self.counted(body)))
     if let port = body.usbPort { facts.append(("usb port", port)) }
     return facts
+  }
+
+  private static func counted(_ body: BodyPresent) -> String {
+    [(body.launches, "launch", "es"), (body.revivals, "revival", "s"), (body.flaps, "flap", "s")]
+      .map { "\($0) \($1)\($0 == 1 ? "" : $2)" }.joined(separator: ", ")
   }
 
   private var launch: String {
