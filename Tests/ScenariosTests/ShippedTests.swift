@@ -15,7 +15,8 @@ extension OnVirtualPhones {
     ]
     private static let quick = [
       "app-killed", "backgrounded", "build-manifest", "camera-busy", "clip-lifecycle", "locked-device",
-      "no-camera-grant", "no-such-camera", "nothing-kept", "refusal-keeps-band", "revive-outcomes", "suspended-app",
+      "no-camera-grant", "no-such-camera", "nothing-kept", "refusal-keeps-band", "refuse-first", "revive-outcomes",
+      "suspended-app",
       "token-required",
     ]
 
@@ -86,6 +87,10 @@ extension OnVirtualPhones {
       Broken("red-band", by: "break what=no-band", 11, "expected the red band at the top of the screen"),
       Broken("red-band", by: "break what=band-stays", 15, "expected no red band"),
       Broken("refusal-keeps-band", by: "break what=refusal-drops-band", 17, "expected the red band at the top"),
+      Broken("refuse-first", by: "break what=no-503", 11, "expected status 503"),
+      Broken("refuse-first", by: "break what=boasts-in-status", 9, "expected status 409"),
+      Broken("refuse-first", by: "break what=no-409", 16, "expected status 409"),
+      Broken("refuse-first", by: "break what=no-403", 22, "expected status 403"),
       Broken("revive-outcomes", by: "break what=no-door-at-start", 9, "expected the outcome revived"),
       Broken("suspended-app", by: "break what=deaf-after-stop", 12, "expected the door to answer"),
       Broken("token-required", by: "break what=no-401", 8, "expected status 401"),

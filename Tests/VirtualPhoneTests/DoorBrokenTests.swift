@@ -96,6 +96,17 @@ import Wire
     #expect(try phone.ask("POST /photo?camera=front").status == 409)
   }
 
+  @Test func `boasts-in-status: its status promises what a capture is then refused`() throws {
+    let phone = try broken("boasts-in-status")
+    try phone.perform("background")
+
+    let status = try phone.ask("GET /status").json
+
+    #expect(status?["active"] == true && status?["cameras"] == ["front", "back", "side"])
+    #expect(try phone.ask("GET /hello").json?["active"] == false)
+    #expect(try phone.ask("POST /photo?camera=front").status == 409)
+  }
+
   @Test func `keeps it again once everything is mended`() throws {
     let phone = try TestPhone()
     for what in Breakage.allCases { try phone.perform("break", ["what": what.rawValue]) }

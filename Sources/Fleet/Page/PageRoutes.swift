@@ -101,10 +101,12 @@ struct PageRoutes: Sendable {
       return .now(.refusal(404, PageSentence.noBody(name)))
     }
     let wish = CaptureWish(kind: kind, camera: camera)
-    if let sentence = wish.refusal(by: body) { return .now(.refusal(409, sentence)) }
+    if let answer = wish.refusal(by: body) { return .now(.json(answer.json, status: answer.status)) }
     let view = view
     return .later(within: Self.statusLimit + .seconds(1)) {
-      wish.answer(by: body, await view.doorStatus(of: body.udid, within: Self.statusLimit))
+      let status = await view.doorStatus(of: body.udid, within: Self.statusLimit)
+      let answer = wish.answer(by: body, status)
+      return .json(answer.json, status: answer.status)
     }
   }
 

@@ -14,6 +14,7 @@ extension Step {
       (step.answers ? "the door to answer" : "the door silent") + Self.within(step.within)
         + (step.throughout.map { ", for \($0.shown)" } ?? "")
     case .revive(let step): "the outcome \(step.text)"
+    case .ready(let step): ExpectationText.of(step.expectation) + Self.within(step.within)
     case .app: "a build \(text)"
     case .files(let step):
       (step.some ? "a file \(step.pattern)" : "no file \(step.pattern)") + Self.within(step.within)

@@ -28,6 +28,19 @@ struct LookReader {
     return nil
   }
 
+  func ready(_ node: YAMLNode, _ fields: Fields) -> ReadyStep? {
+    var ready = Expectation()
+    ready.status = 200
+    let expectation = fields["expect"].map { ExpectationReader(reading).expectation($0) } ?? ready
+    guard let form = reading.fields(node, StepKind.readyForm) else { return nil }
+    let kind = form.required("for") { reading.word($0, as: CaptureWish.Kind.self) }
+    let camera = form.required("camera", reading.filledText)
+    guard let kind, let camera, let expectation else { return nil }
+    return ReadyStep(
+      wish: CaptureWish(kind: kind, camera: camera), expectation: expectation,
+      within: fields["within"].flatMap(reading.positiveDuration))
+  }
+
   func app(_ node: YAMLNode) -> AppStep? {
     guard let fields = reading.fields(node, StepKind.appForm) else { return nil }
     var step = AppStep()

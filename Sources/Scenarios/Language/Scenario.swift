@@ -66,6 +66,7 @@ public struct Step: Equatable, Sendable {
     case revive(ReviveStep)
     case lock(LockStep)
     case door(DoorStep)
+    case ready(ReadyStep)
     case app(AppStep)
     case files(FilesStep)
     case screen(ScreenStep)
@@ -91,6 +92,7 @@ public struct Step: Equatable, Sendable {
     case .revive(let step): "revive \(step.text)"
     case .lock(let step): "lock \(step.state.rawValue)"
     case .door(let step): "door \(step.answers ? "answers" : "silent")"
+    case .ready(let step): "ready for a \(step.wish.camera) \(step.wish.kind.rawValue)"
     case .app(let step): "app \(step.text)"
     case .files(let step): "files \(step.some ? "some" : "none") \(step.pattern)"
     case .screen(let step): step.band ? "screen with the red band" : "screen without the red band"

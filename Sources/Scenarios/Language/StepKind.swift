@@ -3,7 +3,7 @@ import Fleet
 
 /// The key that says what a step does.
 enum StepKind: String, CaseIterable, Sendable {
-  case arrange, request, start, finish, until, launch, revive, lock, door, app, files, screen, log
+  case arrange, request, start, finish, until, launch, revive, lock, door, ready, app, files, screen, log
   case repeatSteps = "repeat"
   case forEach = "for-each"
   case wait
@@ -38,6 +38,11 @@ enum StepKind: String, CaseIterable, Sendable {
       [
         own(.words(["answers", "silent"]), "Calls the door's hello."), Self.within,
         .optional("for", .duration, "It must hold all that time."),
+      ]
+    case .ready:
+      [
+        own(.form(Self.readyForm), "Asks whether a capture would be refused before it reaches the door."), Forms.expect,
+        Self.within,
       ]
     case .app: [own(.form(Self.appForm), "Looks at the installed build's Info dictionary.")]
     case .files: [own(.form(Self.filesForm), "Looks for files in the app's container."), Self.within]
@@ -81,6 +86,13 @@ enum StepKind: String, CaseIterable, Sendable {
       .optional("arguments", .list(.text), "Arguments of the new process."),
       .optional("environment", .names(.text), "Environment variables of the new process."),
       .optional("fresh", .flag, "Ends a running app first."),
+    ])
+
+  static let readyForm = Form(
+    "ready",
+    [
+      .required("for", .words(CaptureWish.Kind.allCases.map(\.rawValue)), "The capture."),
+      .required("camera", .text, "The camera's name."),
     ])
 
   static let appForm = Form(

@@ -155,8 +155,8 @@ private struct StartedRequests {
         let near = NearestWord.to(name, among: Array(started.keys)).map { "; '\($0)' is meant?" } ?? ""
         reading.wrong(node, "nothing called '\(name)' was started before\(near)")
       }
-    case .arrange, .request, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log, .wait, .person,
-      .command:
+    case .arrange, .request, .until, .launch, .revive, .lock, .door, .ready, .app, .files, .screen, .log, .wait,
+      .person, .command:
       break
     }
   }

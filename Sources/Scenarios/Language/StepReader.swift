@@ -25,9 +25,9 @@ struct StepReader {
     switch kind {
     case .repeatSteps: return lists.repeated(entry.value, fields)
     case .forEach: return lists.forEach(entry.value, fields)
-    case .arrange, .request, .start, .finish, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log,
-      .wait,
-      .person, .command:
+    case .arrange, .request, .start, .finish, .until, .launch, .revive, .lock, .door, .ready, .app, .files, .screen,
+      .log,
+      .wait, .person, .command:
       return action(kind, entry.value, fields).map {
         [Step(line: node.line, column: node.column, action: $0, names: names)]
       }
@@ -63,6 +63,7 @@ struct StepReader {
     case .revive: looks.revive(node).map(Step.Action.revive)
     case .lock: lock(node, fields)
     case .door: door(node, fields)
+    case .ready: looks.ready(node, fields).map(Step.Action.ready)
     case .app: looks.app(node).map(Step.Action.app)
     case .files: looks.files(node, fields).map(Step.Action.files)
     case .screen: looks.screen(node, fields).map(Step.Action.screen)

@@ -58,6 +58,15 @@ public struct DoorStep: Equatable, Sendable {
   public var throughout: Duration?
 }
 
+/// Asks what `/api/bodies/NAME/ready` would say of this phone.
+public struct ReadyStep: Equatable, Sendable {
+  public var wish: CaptureWish
+  /// What must be true of the answer; without one: ready, 200.
+  public var expectation: Expectation
+  /// Keeps asking until then; nil: once.
+  public var within: Duration?
+}
+
 /// Runs the revive procedure once and holds its outcome against this one.
 public struct ReviveStep: Equatable, Sendable {
   public var kind: OutcomeKind

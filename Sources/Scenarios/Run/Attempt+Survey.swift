@@ -51,8 +51,8 @@ extension Attempt {
       switch step.action {
       case .launch: true
       case .revive(let revive): revive.kind == .revived || revive.kind == .launchedNoAnswer
-      case .arrange, .request, .start, .finish, .until, .lock, .door, .app, .files, .screen, .log, .wait, .person,
-        .command:
+      case .arrange, .request, .start, .finish, .until, .lock, .door, .ready, .app, .files, .screen, .log, .wait,
+        .person, .command:
         false
       }
     }

@@ -145,6 +145,7 @@ extension Attempt {
     case .revive(let revive): return await runner.revive(revive)
     case .lock(let lock): return await runner.lock(lock)
     case .door(let door): return await runner.door(door)
+    case .ready(let ready): return await runner.ready(ready)
     case .app(let app): return await runner.app(app)
     case .files(let files): return await runner.files(files)
     case .screen(let screen): return await runner.screen(screen)
@@ -189,7 +190,8 @@ extension [Step] {
         numbers[name] = index
         kind = .start("\(name) \(index)")
       case .finish(let name, _): kind = .finish("\(name) \(numbers[name] ?? index)")
-      case .request, .until, .launch, .revive, .lock, .door, .app, .files, .screen, .log, .wait, .person, .command:
+      case .request, .until, .launch, .revive, .lock, .door, .ready, .app, .files, .screen, .log, .wait, .person,
+        .command:
         kind = .plain
       }
       return Judge.PlannedStep(kind: kind, line: step.line)

@@ -103,7 +103,7 @@ extension StepRunner {
   }
 
   /// A pattern meets whatever a door sends, and may take for ever on it: that is the scenario's fault and not the app's.
-  private func check(
+  func check(
     _ ending: DoorAnswer.Ending, took: Duration, _ expectation: Expectation
   ) async -> StepResult {
     guard expectation.hasPattern else { return AnswerCheck(expectation).result(ending, took: took) }

@@ -76,6 +76,8 @@ enum Breakage: String, CaseIterable, Sendable {
   case bandStays = "band-stays"
   /// `active` is always true.
   case alwaysActive = "always-active"
+  /// Its status says that it is in front, may use the camera and has any camera, whatever is so; its hello is honest.
+  case boastsInStatus = "boasts-in-status"
   /// Any name is taken for a camera's.
   case anyCamera = "no-503"
   /// It waits for its camera for ever, and never gives up by itself.

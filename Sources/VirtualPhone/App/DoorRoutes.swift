@@ -52,10 +52,11 @@ extension KioskApp {
   private func status() -> DoorReply {
     let active = claimsToBeActive
     return model.with { model -> DoorReply in
-      .json([
-        "active": .boolean(active),
-        "cameras": .array(CameraState.names.map(JSON.string)),
-        "grants": .object(model.camera.grants.mapValues { .string($0.rawValue) }),
+      let boasts = model.door.broken.contains(.boastsInStatus)
+      return .json([
+        "active": .boolean(active || boasts),
+        "cameras": .array((CameraState.names + (boasts ? ["side"] : [])).map(JSON.string)),
+        "grants": .object(model.camera.grants.mapValues { .string(boasts ? "authorized" : $0.rawValue) }),
         "capturing": .text(model.camera.claim?.camera),
         "by": .text(model.camera.claim?.by),
       ])

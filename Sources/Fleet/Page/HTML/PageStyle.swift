@@ -37,6 +37,7 @@ enum PageStyle {
     #rows{list-style:none;margin:0;padding:0}
     #rows li{padding:.4rem 0;border-top:1px solid var(--line)}
     #rows time{color:var(--quiet);margin-right:.5rem}
+    @media (max-width:30rem){#rows time{display:block}}
     footer{margin-top:2rem;border-top:1px solid var(--line);padding-top:.5rem}
     .off{color:var(--bad)}
 

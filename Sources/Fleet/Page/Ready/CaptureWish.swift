@@ -3,10 +3,25 @@ import Wire
 
 /// A capture that somebody is about to ask a body for, and whether it is refused before it gets there: docs/door.md's
 /// "refusing first".
-struct CaptureWish: Equatable, Sendable {
-  enum Kind: String, Sendable, CaseIterable { case photo, clip }
-  var kind: Kind
-  var camera: String
+public struct CaptureWish: Equatable, Sendable {
+  public enum Kind: String, Sendable, CaseIterable { case photo, clip }
+  public var kind: Kind
+  public var camera: String
+
+  public init(kind: Kind, camera: String) {
+    self.kind = kind
+    self.camera = camera
+  }
+
+  /// An HTTP status, and an object: the error's sentence, or what is ready.
+  public struct Answer: Equatable, Sendable {
+    public var status: Int
+    public var json: JSON
+
+    static func refusal(_ status: Int, _ sentence: String) -> Answer {
+      Answer(status: status, json: ["error": .string(sentence)])
+    }
+  }
 
   /// Longer silence is refused.
   static let silenceLimit = Duration.seconds(30)
@@ -17,7 +32,9 @@ struct CaptureWish: Equatable, Sendable {
   /// What is known without asking the phone.
   ///
   /// - Returns: why it is refused; nil where the door's status has to be read.
-  func refusal(by body: BodyPresent) -> String? {
+  public func refusal(by body: BodyPresent) -> Answer? { known(body).map { .refusal(409, $0) } }
+
+  private func known(_ body: BodyPresent) -> String? {
     if let reason = body.outOfService { return refused(body, "it is out of service: \(reason.oneLine())") }
     if let silent = body.silent, silent > Self.silenceLimit {
       return refused(body, "its door has been silent for \(PageTime.span(silent))")
@@ -31,7 +48,7 @@ struct CaptureWish: Equatable, Sendable {
   /// What the door's status says.
   ///
   /// - Parameter answer: nil where the body is none any more.
-  func answer(by body: BodyPresent, _ answer: DoorAnswer?) -> PageResponse {
+  public func answer(by body: BodyPresent, _ answer: DoorAnswer?) -> Answer {
     switch answer?.ending {
     case .response(let message): return judge(message, body)
     case .refused: return .refusal(409, refused(body, "nothing listens on its door's port"))
@@ -43,7 +60,7 @@ struct CaptureWish: Equatable, Sendable {
     }
   }
 
-  private func judge(_ message: HTTPMessage, _ body: BodyPresent) -> PageResponse {
+  private func judge(_ message: HTTPMessage, _ body: BodyPresent) -> Answer {
     let json = JSON(parsing: message.body)
     guard (200..<300).contains(message.status) else {
       // The body's own word, folded: whoever asks need not know its numbers.
@@ -65,11 +82,13 @@ struct CaptureWish: Equatable, Sendable {
     guard json["cameras"]?.array?.contains(.string(camera)) == true else {
       return .refusal(409, refused(body, "it has no \(camera.oneLine(limit: 40)) camera"))
     }
-    return .json([
-      "ready": true, "body": .text(body.body?.oneLine()), "udid": .string(body.udid.description.oneLine()),
-      "for": .string(kind.rawValue), "camera": .string(camera),
-      "capturing": .text(json["capturing"]?.string?.oneLine(limit: 40)),
-    ])
+    return Answer(
+      status: 200,
+      json: [
+        "ready": true, "body": .text(body.body?.oneLine()), "udid": .string(body.udid.description.oneLine()),
+        "for": .string(kind.rawValue), "camera": .string(camera),
+        "capturing": .text(json["capturing"]?.string?.oneLine(limit: 40)),
+      ])
   }
 
   /// Refused here: the body was not asked to capture anything.

@@ -28,7 +28,8 @@ extension Step {
   fileprivate var isAboutTheApp: Bool {
     switch action {
     case .launch, .revive, .app, .files: true
-    case .arrange, .request, .start, .finish, .until, .lock, .door, .screen, .log, .wait, .person, .command: false
+    case .arrange, .request, .start, .finish, .until, .lock, .door, .ready, .screen, .log, .wait, .person, .command:
+      false
     }
   }
 }
