@@ -70,7 +70,9 @@ extension BodyWatch {
     } else if judgement.error != nil {
       sessionFailed(judgement.words, judgement.detail, now.awake, now)
     } else {
-      judge(judgement.words, judgement.detail, now)
+      // Who paused it, and why.
+      let pause = judgement.words.kind == .paused ? self.pause?.text : nil
+      judge(judgement.words, pause ?? judgement.detail, now)
       endRound(judgement.words.kind == .paused ? .paused : .barred, now)
     }
   }

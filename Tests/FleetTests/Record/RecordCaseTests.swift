@@ -45,6 +45,13 @@ private struct WatchedShelf {
 
   var first: UDID { phones[0] }
 
+  /// Withholds launches on a phone.
+  mutating func pause(_ udid: UDID, for length: Duration) async {
+    let stamp = LaunchStamp(wall: now.wall, boot: "boot", elapsed: now.elapsed)
+    let pause = Pause(began: stamp, length: length, user: "anna", reason: "new battery")
+    await carryOut(watch.handle(.body(udid, .paused(pause)), at: now))
+  }
+
   /// Lets so much time pass, second by second.
   mutating func go(_ span: Duration, step: Int = 1) async {
     let end = now.awake + span
@@ -212,6 +219,21 @@ private struct WatchedShelf {
     let rows = try await test.reader.outcomes().filter { $0.udid != nil }
     // Their own time, minutes before they could be stored.
     #expect(rows.count == 4 && rows.allSatisfy { $0.at - answered < .seconds(20) })
+  }
+
+  @Test func `says of a pause that withheld a launch whose it is, and why`() async throws {
+    let test = try TestRecord()
+    var shelf = WatchedShelf(1, try await opened(test))
+    await shelf.attach()
+    await shelf.go(.seconds(60))
+
+    await shelf.pause(shelf.first, for: .seconds(600))
+    shelf.silent = [shelf.first]
+    await shelf.go(.seconds(700))
+
+    let rows = try await test.reader.outcomes()
+    #expect(rows.map(\.words.kind) == [.up, .paused, .revived])
+    #expect(rows[1].detail == "launches are paused by anna: new battery")
   }
 
   /// Writes actions until not one more fits.

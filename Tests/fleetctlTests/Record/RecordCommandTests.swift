@@ -168,6 +168,45 @@ import Wire
     #expect(child.output.err.contains("begun anew"))
   }
 
+  @Test func `outcomes holds nothing of the record while somebody reads it slowly`() async throws {
+    let state = RecordedState()
+    let record = try await state.open()
+    try await fill(record, from: 1, to: 3_000)
+    // A pipe that is full and not read.
+    let reader = ChildProcess(
+      "/bin/sh", ["-c", "'\(Fleetctl.path)' outcomes --limit 3000 | { touch '\(state.folder.file("began"))'; sleep 60; }"],
+      environment: state.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 })
+    #expect(await eventually { state.folder.names.contains("began") })
+
+    for part in 0..<4 { try await fill(record, from: 3_001 + part * 1_000, to: 4_000 + part * 1_000) }
+
+    #expect(await eventually { (RecordFile.size(state.path + "-wal") ?? 0) < 4 << 20 })
+    reader.signal(SIGKILL)
+  }
+
+  /// Rows of 4 KB, in one transaction.
+  private func fill(_ record: Record, from first: Int, to last: Int) async throws {
+    try await record.perform(within: .seconds(60)) { database throws(RecordTrouble) in
+      for seq in first...last {
+        try database.run(
+          """
+          INSERT INTO outcomes (seq, at, phone, udid, outcome, detail, launched)
+          VALUES (?, ?, 'x', 'x', 'up', ?, 0)
+          """, [.integer(seq), .integer(seq), .text(String(repeating: "long ", count: 800))])
+      }
+    }
+  }
+
+  /// Waits until it is so.
+  private func eventually(_ isSo: () -> Bool) async -> Bool {
+    let deadline = Deadline.after(.seconds(20))
+    while !isSo() {
+      if deadline.hasPassed { return false }
+      try? await ContinuousClock().sleep(for: .milliseconds(10))
+    }
+    return true
+  }
+
   // MARK: - why
 
   @Test func `why tells the present, the last outcomes and what was done`() async throws {
