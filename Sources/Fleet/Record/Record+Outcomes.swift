@@ -15,7 +15,7 @@ extension Record {
         if try database.holds(row) { return }
         try database.insert(row)
       }
-      if let udid = entry.udid, let memory = entry.memory { try database.keep(memory, of: udid) }
+      if let udid = entry.udid, let memory = entry.memory { try database.keep(memory, of: udid, entry.standing) }
       if let action = entry.action.map({ ActionRow($0) }) {
         if try database.holds(action) { return }
         try database.insert(action)
@@ -108,14 +108,20 @@ extension Database {
 
   func lastSeq() throws(RecordTrouble) -> Int { try number("SELECT max(seq) FROM outcomes") ?? 0 }
 
-  fileprivate func keep(_ memory: WatchMemory, of udid: UDID) throws(RecordTrouble) {
+  fileprivate func keep(
+    _ memory: WatchMemory, of udid: UDID, _ standing: LedgerEntry.Standing? = nil
+  ) throws(RecordTrouble) {
     try run(
       """
-      INSERT INTO memories (phone, udid, revision, memory) VALUES (?, ?, ?, ?)
-      ON CONFLICT (phone) DO UPDATE SET udid = excluded.udid, revision = excluded.revision, memory = excluded.memory
+      INSERT INTO memories (phone, udid, revision, memory, outcome, since) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (phone) DO UPDATE SET udid = excluded.udid, revision = excluded.revision, memory = excluded.memory,
+        outcome = coalesce(excluded.outcome, outcome), since = coalesce(excluded.since, since)
       WHERE excluded.revision >= memories.revision
       """,
-      [.text(udid.bare), .text(udid.description), .integer(memory.revision), .text(memory.json.line)])
+      [
+        .text(udid.bare), .text(udid.description), .integer(memory.revision), .text(memory.json.line),
+        .optional(standing?.words.text), standing?.since.map { .integer($0.wholeMilliseconds) } ?? .null,
+      ])
   }
 
   fileprivate func letGo(before oldest: Int) throws(RecordTrouble) -> Int {

@@ -95,7 +95,12 @@ extension RecordReader {
         bodies[udid, default: BodyPast()].since = row.at
       }
       host.lastSeq = try database.lastSeq()
-      for (udid, memory) in try database.memories() { bodies[udid, default: BodyPast()].memory = memory }
+      for (udid, memory, standing) in try database.memories() {
+        var past = bodies[udid] ?? BodyPast()
+        past.memory = memory
+        if past.outcome == nil, let standing { (past.outcome, past.since) = (standing.words, standing.since) }
+        bodies[udid] = past
+      }
       for (udid, stamp) in try database.stamps() { bodies[udid, default: BodyPast()].stamp = stamp }
       for (udid, pause) in try database.pauses() { bodies[udid, default: BodyPast()].pause = pause }
       return (host, bodies)
@@ -123,12 +128,15 @@ extension Database {
     try outcomes(" WHERE seq IN (SELECT max(seq) FROM outcomes GROUP BY phone) ORDER BY seq")
   }
 
-  fileprivate func memories() throws(RecordTrouble) -> [(UDID, WatchMemory)] {
-    try rows("SELECT udid, revision, memory FROM memories") { row in
+  fileprivate func memories() throws(RecordTrouble) -> [(UDID, WatchMemory, LedgerEntry.Standing?)] {
+    try rows("SELECT udid, revision, memory, outcome, since FROM memories") { row in
       // One that can't be read leaves the number, so that the next one takes its place.
       var memory = JSON(parsing: Array((row.text(2) ?? "").utf8)).flatMap { WatchMemory($0) } ?? WatchMemory()
       memory.revision = max(memory.revision, row.int(1) ?? 0)
-      return (UDID(row.text(0) ?? ""), memory)
+      let standing = row.text(3).flatMap { OutcomeWords(text: $0) }.map { words in
+        LedgerEntry.Standing(words: words, since: row.int(4).map { .milliseconds($0) })
+      }
+      return (UDID(row.text(0) ?? ""), memory, standing)
     }
   }
 

@@ -19,13 +19,16 @@ extension RecordSchema {
     """,
     "CREATE INDEX outcomes_by_phone ON outcomes (phone, seq)",
     "CREATE INDEX outcomes_by_time ON outcomes (at)",
-    // What the watch of a body must not forget; a lower revision never takes the place of a higher one.
+    // What the watch of a body must not forget; a lower revision never takes the place of a higher one. The outcome is
+    // the one that stood when the record was begun anew; any row of the body says it better.
     """
     CREATE TABLE memories (
       phone TEXT PRIMARY KEY,
       udid TEXT NOT NULL,
       revision INTEGER NOT NULL,
-      memory TEXT NOT NULL
+      memory TEXT NOT NULL,
+      outcome TEXT,
+      since INTEGER
     ) STRICT, WITHOUT ROWID
     """,
     // Apart from the memory, so that spacing holds also where that can't be read.

@@ -203,6 +203,9 @@ public struct FleetWatch: Sendable {
         row: OutcomeReport(
           at: now.wall, body: nil, udid: nil, words: host.outcome,
           detail: "the record was deleted or replaced, and is begun anew here")))
-    for body in bodies { ledger.append(LedgerEntry(udid: body.udid, memory: body.memory)) }
+    for body in bodies {
+      let standing = body.outcome.map { LedgerEntry.Standing(words: $0, since: body.since) }
+      ledger.append(LedgerEntry(udid: body.udid, memory: body.memory, standing: standing))
+    }
   }
 }

@@ -8,6 +8,14 @@ public struct LedgerEntry: Equatable, Sendable {
   /// Takes the place of what is stored for that body, unless that has a higher revision.
   public var memory: WatchMemory?
   public var action: WatchAction?
+  /// The body's outcome, where the record is begun anew and has no row of it.
+  public var standing: Standing?
+
+  /// An outcome that stands, and since when (the wall clock).
+  public struct Standing: Equatable, Sendable {
+    public var words: OutcomeWords
+    public var since: Duration?
+  }
 }
 
 /// What waits to be stored: in order, one at a time, each with its own time, for as long as the disk will not take it.

@@ -52,6 +52,14 @@ private struct WatchedShelf {
     await carryOut(watch.handle(.body(udid, .paused(pause)), at: now))
   }
 
+  /// Looks whether the record is still there, as a supervisor does each second.
+  mutating func lose() async {
+    do throws(RecordTrouble) { _ = try await record.dataVersion(within: patience) } catch {
+      guard case .begunAnew(_, let last) = error else { return }
+      await carryOut(watch.handle(.recordBegunAnew(lastSeq: last), at: now))
+    }
+  }
+
   /// Lets so much time pass, second by second.
   mutating func go(_ span: Duration, step: Int = 1) async {
     let end = now.awake + span
@@ -234,6 +242,23 @@ private struct WatchedShelf {
     let rows = try await test.reader.outcomes()
     #expect(rows.map(\.words.kind) == [.up, .paused, .revived])
     #expect(rows[1].detail == "launches are paused by anna: new battery")
+  }
+
+  @Test func `begun anew knows what stood, so that a restart writes no row`() async throws {
+    let test = try TestRecord()
+    var shelf = WatchedShelf(2, try await opened(test))
+    await shelf.attach()
+    await shelf.go(.seconds(60))
+    unlink(test.path)
+
+    await shelf.lose()
+    await shelf.go(.seconds(60))
+    let (host, bodies) = try await test.reader.past()
+
+    let rows = try await test.reader.outcomes()
+    #expect(rows.count == 1 && rows.first?.udid == nil && host.lastSeq == 1)
+    #expect(bodies.count == 2 && bodies.values.allSatisfy { $0.outcome == OutcomeWords(.up) && $0.since != nil })
+    #expect(bodies[shelf.first]?.memory.revision == shelf.watch.body(shelf.first)?.memory.revision)
   }
 
   /// Writes actions until not one more fits.

@@ -174,7 +174,8 @@ import Wire
     try await fill(record, from: 1, to: 3_000)
     // A pipe that is full and not read.
     let reader = ChildProcess(
-      "/bin/sh", ["-c", "'\(Fleetctl.path)' outcomes --limit 3000 | { touch '\(state.folder.file("began"))'; sleep 60; }"],
+      "/bin/sh",
+      ["-c", "'\(Fleetctl.path)' outcomes --limit 3000 | { touch '\(state.folder.file("began"))'; sleep 10; }"],
       environment: state.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 })
     #expect(await eventually { state.folder.names.contains("began") })
 

@@ -36,9 +36,9 @@ extension BodyPresent {
   /// As the record has it, where nobody supervises: nothing is known of the present.
   init(_ udid: UDID, name: String?, _ row: OutcomeReport?, _ past: BodyPast?) {
     self.init(body: name ?? row?.body, udid: row?.udid ?? udid, awaited: "a supervisor to run")
-    words = row?.words
+    words = row?.words ?? past?.outcome
     detail = row?.detail
-    since = row?.at
+    since = row?.at ?? past?.since
     lastAnswer = past?.memory.lastAnswer
     launches = past?.memory.launchCount ?? 0
     revivals = past?.memory.revivals ?? 0
