@@ -21,6 +21,7 @@ public final class SupervisorPage: Sendable {
     public var version = ""
     /// Takes what the operator should know, a sentence each.
     public var log: @Sendable (String) -> Void = { _ in }
+    var limits = PageServer.Limits()
     /// The wall clock, since 1970.
     public var now: @Sendable () -> Duration = { WallClock.now() }
 
@@ -129,6 +130,9 @@ public final class SupervisorPage: Sendable {
   /// Where it listens: a TCP port 0 has become the system's choice.
   public var addresses: [SocketAddress] { servers.map(\.address) }
 
+  /// How many clients are connected.
+  var connections: Int { servers.reduce(0) { $0 + $1.connections.count } }
+
   private var servers: [PageServer] { running.with { $0.servers } }
 
   /// - Returns: whether anybody is there.
@@ -141,7 +145,7 @@ public final class SupervisorPage: Sendable {
   /// Each second.
   private func tick(_ count: Int) {
     for server in servers {
-      server.connections.cutLate()
+      server.cutLate()
       // Shows which live pages have gone without a word; and a proxy does not take the others for dead.
       if count.isMultiple(of: 15) { server.beatStreams() }
     }
@@ -152,7 +156,7 @@ public final class SupervisorPage: Sendable {
     let routes = routes
     let pages: @Sendable () -> Int = { [weak self] in self?.servers.reduce(0) { $0 + $1.streamCount } ?? 0 }
     let wake: @Sendable () -> Void = { [weak self] in _ = self?.wakeStreams() }
-    let server = try PageServer(listener) { request in
+    let server = try PageServer(listener, limits: settings.limits) { request in
       access.refusal(of: request).map(PageReply.now) ?? routes.reply(to: request, pages: pages, wake: wake)
     }
     running.with { $0.servers.append(server) }

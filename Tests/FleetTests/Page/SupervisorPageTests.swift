@@ -207,6 +207,36 @@ final class ServedPage: Sendable {
     #expect(Scratch.mode(path) == nil)
   }
 
+  @Test func `lets nobody stay whose request does not come, whose answer is not taken, or whose live page is old`()
+    async throws
+  {
+    var stage = stage()
+    // More than sockets hold between one end and the other.
+    stage.rows = (1...1_000).map { StageView.row($0) }
+    for place in stage.rows.indices { stage.rows[place].detail = String(repeating: "x", count: 20_000) }
+    let served = try ServedPage(stage) { settings in
+      settings.limits.spans = PageConnections.Spans(
+        request: .milliseconds(100), answer: .milliseconds(100), events: .milliseconds(100))
+    }
+    let address = served.address
+    let heads = [
+      "GET / HTTP/1.1\r\nHost: local", "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "GET /api/outcomes?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ]
+    let sockets = try await PageClient.blocking {
+      try heads.map { head in
+        let socket = try Socket.connect(to: address, by: .after(.seconds(5)))
+        try socket.write(Array(head.utf8), by: .after(.seconds(5)))
+        return socket
+      }
+    }
+    defer { for socket in sockets { socket.close() } }
+    #expect(await eventually { served.page.connections > 0 })
+
+    // They read nothing, and are gone all the same.
+    #expect(await eventually { served.page.connections == 0 })
+  }
+
   @Test func `is not served to others than this machine without a token`() throws {
     let error = #expect(throws: PageTrouble.self) { try ServedPage { $0.listen = "0.0.0.0:0" } }
 

@@ -12,6 +12,7 @@ final class PageServer: Sendable {
     var streams = 32
     /// Of memory for one client: a head that does not fit is refused.
     var connectionBytes = 32 << 10
+    var spans = PageConnections.Spans()
   }
 
   private static let farewell = Duration.milliseconds(500)
@@ -19,7 +20,7 @@ final class PageServer: Sendable {
   typealias Handler = @Sendable (PageRequest) -> PageReply
 
   let address: SocketAddress
-  let connections = PageConnections()
+  let connections: PageConnections
   private let listener: Listener
   private let limits: Limits
   private let handler: Handler
@@ -35,6 +36,7 @@ final class PageServer: Sendable {
   init(_ listener: Listener, limits: Limits = Limits(), _ handler: @escaping Handler) throws(PageTrouble) {
     self.listener = listener
     self.limits = limits
+    connections = PageConnections(limits.spans)
     self.handler = handler
     address = listener.address
     let daemon = start()
@@ -67,6 +69,12 @@ final class PageServer: Sendable {
   /// Requests under way.
   var waiting: Int { state.with { $0.exchanges.count } }
   var streamCount: Int { state.with { $0.streams.count } }
+
+  /// Cuts off the clients whose time is over.
+  func cutLate() {
+    // One that is set aside notices nothing before something is said to it.
+    if connections.cutLate() { beatStreams() }
+  }
 
   func wakeStreams() { for stream in streams { stream.wake() } }
   func beatStreams() { for stream in streams { stream.beat() } }
@@ -132,7 +140,7 @@ final class PageServer: Sendable {
       guard let server = PageServer.server(server), let connection, let pointer = context?.pointee else { return }
       context?.pointee = nil
       server.closed(Unmanaged<PageExchange>.fromOpaque(pointer).takeRetainedValue())
-      server.connections.set(fleet_mhd_connection_fd(connection), PageConnections.forRequest)
+      server.connections.set(fleet_mhd_connection_fd(connection), \.request)
     }
   }
 
@@ -141,7 +149,7 @@ final class PageServer: Sendable {
       guard let server = PageServer.server(server), let connection else { return }
       let fd = fleet_mhd_connection_fd(connection)
       switch change {
-      case .CONNECTION_NOTIFY_STARTED: server.connections.set(fd, PageConnections.forRequest)
+      case .CONNECTION_NOTIFY_STARTED: server.connections.set(fd, \.request)
       case .CONNECTION_NOTIFY_CLOSED: server.connections.forget(fd)
       @unknown default: break
       }
@@ -167,7 +175,7 @@ final class PageServer: Sendable {
     case .answer(let response): return queue(response, on: connection)
     case .begin: break
     }
-    connections.set(fleet_mhd_connection_fd(connection), PageConnections.forAnswer)
+    connections.set(fleet_mhd_connection_fd(connection), \.answer)
     guard let request = PageRequest(connection, method: method, target: exchange.target) else {
       return queue(.refusal(400, PageSentence.badTarget), on: connection)
     }
@@ -212,7 +220,7 @@ final class PageServer: Sendable {
     guard isTaken else {
       return queue(.refusal(503, PageSentence.tooManyStreams, headers: ["Retry-After": "30"]), on: connection)
     }
-    connections.set(fleet_mhd_connection_fd(connection), PageConnections.forEvents)
+    connections.set(fleet_mhd_connection_fd(connection), \.events)
     return send(stream.response(), 200, type: "text/event-stream", [:], on: connection)
   }
 
