@@ -12,6 +12,11 @@ extension Record {
     _ pause: Pause?, of udid: UDID, _ action: ActionRow, within limit: Duration
   ) async throws(RecordTrouble) {
     let action = masked(action)
+    let pause = pause.map { pause in
+      var masked = pause
+      masked.reason = pause.reason.map { mask($0) }
+      return masked
+    }
     try await hand(mindsMoves: false, within: limit) { database throws(RecordTrouble) in
       if let pause {
         try database.run(

@@ -31,7 +31,7 @@ import Wire
     for check in [
       "configuration", "usbmuxd", "state folder", "disk space", "record", "phone locks", "cable", "trust", "lock",
       "app",
-      "developer image", "door",
+      "developer mode", "developer image", "door",
     ] { #expect(states[check] == "ok", "\(check): \(out)") }
     #expect(states["supervisor"] == "not-ok" && code == 1)
   }
@@ -39,6 +39,7 @@ import Wire
   @Test func `says what is wrong with a phone, and what to do`() async throws {
     let phones = try TestPhones(1)
     try phones.fleet.perform("unmount", on: "1")
+    try phones.fleet.perform("developer-mode", on: "1", ["on": "no"])
     try phones.fleet.perform("kill-app", on: "1")
     try phones.fleet.perform("lock", on: "1")
 
@@ -46,7 +47,7 @@ import Wire
     let text = await phones.run("doctor")
 
     #expect(code == 1)
-    #expect(states["trust"] == "ok" && states["app"] == "ok")
+    #expect(states["trust"] == "ok" && states["app"] == "ok" && states["developer mode"] == "not-ok")
     #expect(states["lock"] == "not-ok" && states["developer image"] == "not-ok" && states["door"] == "not-ok")
     #expect(text.output.out.contains("→ fleetctl mount "))
     #expect(text.output.out.contains("✗ lock"))

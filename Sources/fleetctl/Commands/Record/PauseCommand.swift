@@ -72,8 +72,9 @@ enum PauseCommand {
   static func write(
     _ pause: Pause?, _ body: BodyPresent, _ action: ActionRow, _ path: String, _ context: Context
   ) async throws(Complaint) {
+    let mask = Mask(Array(try context.configuration().secrets.values))
     do throws(RecordTrouble) {
-      let (record, notices) = try await Record.open(path, isChecked: false)
+      let (record, notices) = try await Record.open(path, masking: mask, isChecked: false)
       for sentence in notices.compactMap(\.sentence) { context.output.say(sentence.printable) }
       try await record.pause(pause, of: body.udid, action, within: .seconds(10))
       try await record.close(within: .seconds(5))

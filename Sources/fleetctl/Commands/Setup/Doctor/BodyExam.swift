@@ -84,18 +84,29 @@ struct BodyExam: Sendable {
         .notOK("iOS", "iOS \(version) starts no app for this host.", next: "update it to 17.4 or later, by hand")
       ]
     }
-    do throws(PhoneError) {
-      let image = try await lane.developerImage(by: deadline)
-      guard image.isMounted else {
-        return [
-          .notOK(
-            "developer image", "None is mounted, and apps are launched through it.",
-            next: "fleetctl mount \(body.title), or images: {mount: auto} in fleet.yaml")
-        ]
-      }
-      return [.ok("developer image", "mounted")]
-    } catch {
-      return [Finding("developer image", .unknown, sentence: error.sentence)]
+    let found = await lane.launchConditions("", images: nil, by: deadline)
+    return [developerMode(found), image(found)]
+  }
+
+  private func developerMode(_ found: LaunchConditions) -> Finding {
+    switch found.developerMode {
+    case true?: .ok("developer mode", "on, or not asked for by this iOS")
+    case false?:
+      .notOK(
+        "developer mode", "It is off, and nothing is launched without it.",
+        next: "on the phone: Settings, Privacy & Security, Developer Mode; it restarts")
+    case nil: .unknown("developer mode", "The phone did not say.", next: "fleetctl mount \(body.title)")
+    }
+  }
+
+  private func image(_ found: LaunchConditions) -> Finding {
+    switch found.hasImage {
+    case true?: .ok("developer image", "mounted")
+    case false?:
+      .notOK(
+        "developer image", "None is mounted, and apps are launched through it.",
+        next: "fleetctl mount \(body.title), or images: {mount: auto} in fleet.yaml")
+    case nil: .unknown("developer image", "The phone did not say.", next: "fleetctl mount \(body.title)")
     }
   }
 

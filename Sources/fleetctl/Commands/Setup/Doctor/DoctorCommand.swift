@@ -9,7 +9,7 @@ enum DoctorCommand {
     notes: [
       "Each thing is in order, or it is not, or that could not be checked, which is never taken for being in order. "
         + "First this machine: configuration, usbmuxd, state folder, disk space, record, phone locks, supervisor, its "
-        + "start with the machine, clock. Then each body: cable, trust, lock, app, what a launch needs, door. Phones are "
+        + "start with the machine, clock. Then each body: cable, trust, lock, app, developer mode and image, door. Phones are "
         + "asked, and nothing is changed on them.",
       "Exit codes: 0 all in order, 1 something is not, 2 the configuration is wrong, 3 nothing is known to be wrong, but "
         + "something could not be checked.",
