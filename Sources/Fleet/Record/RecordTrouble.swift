@@ -83,12 +83,12 @@ extension RecordTrouble {
         + "Use that one, or update this one; see which it is: fleetctl --version"
     case .older(let path, let found, let known):
       "The record \(path) has schema \(found), and this fleetctl reads \(known). It is brought up to date by whoever writes to it. "
-        + "Run something: fleetctl run --body NAME"
+        + "Start the supervisor, or run something: fleetctl run --body NAME"
     case .foreign(let path):
       "The database \(path) is not a record of fleetctl's. record.sqlite in fleet.yaml names another program's file. "
         + "See where it comes from: fleetctl config show --origin"
     case .missing(let path):
-      "There is no record at \(path) yet. Nothing has been run that would be in it. Run something: fleetctl run"
+      "There is no record at \(path) yet. Nothing has been supervised or run that would be in it. Begin it: fleetctl supervise, or fleetctl run"
     case .forbidden(let path, let code):
       "The record \(path) is not to be had: \(Errno.text(code)). Its folder or file belongs to others, or its disk is read-only. "
         + "Look at them: ls -ld \(Self.folder(of: path)); ls -l \(path)"

@@ -143,6 +143,30 @@ import Wire
     #expect(notices.first?.sentence?.contains(copy) == true)
   }
 
+  @Test func `of the first schema keeps its runs, and stays readable as a copy, when the supervisor's tables come`()
+    async throws
+  {
+    let test = try TestRecord()
+    let first = RecordSchema(migrations: Array(RecordSchema.current.migrations.prefix(1)))
+    let old = try await Record.open(RecordOpening(path: test.path, schema: first), within: Self.limit).record
+    _ = try await old.begin(TestRecord.run(label: "nightly"), keep: .seconds(1), within: Self.limit)
+    try await old.close(within: Self.limit)
+    let before = await trouble { _ = try await test.reader.outcomes() }
+
+    let (record, notices) = try await Record.open(test.path)
+    try await record.store(TestEntry.entry(1), within: Self.limit)
+
+    #expect(before == .older(path: test.path, found: 1, known: RecordSchema.current.version))
+    #expect(try await test.reader.runs().map(\.label) == ["nightly"])
+    #expect(try await test.reader.outcomes().count == 1)
+    guard case .migrated(_, from: 1, to: _, let copy)? = notices.first else {
+      Issue.record("\(notices)")
+      return
+    }
+    #expect(try RecordOpening(path: copy, schema: first).forReading().number("SELECT count(*) FROM runs") == 1)
+    #expect(!Scratch.names(in: test.folder.path).contains { $0.contains("copying") })
+  }
+
   @Test func `stays as it was when a migration does not work`() async throws {
     let test = try TestRecord()
     let first = RecordSchema(migrations: [["CREATE TABLE one (text TEXT) STRICT"]])
