@@ -10,7 +10,7 @@ PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-d
   libnghttp2-dev liblwip-dev libsqlite3-dev libpng-dev libtiff-dev libmicrohttpd-dev
 TEST_PACKAGES := libimobiledevice-utils ideviceinstaller libusbmuxd-tools curl python3 python3-venv
 
-.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench sanitize fuzz clean
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench soak sanitize fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -57,6 +57,9 @@ release: deps ## release build: .build/release/fleetctl
 bench: release test-deps ## measure against iproxy, the idevice tools and pymobiledevice3; writes docs/performance.md
 	$(SWIFT) build --scratch-path $(BUILD) --product tunnelbench --configuration release
 	./scripts/bench/run $(BUILD)
+
+soak: release ## HOURS=1 of a supervisor among faults, which ends with what it held in its fifth minute
+	python3 scripts/soak.py $(BUILD)/release/fleetctl $(or $(HOURS),1)
 
 sanitize: test-deps ## all tests under the thread sanitizer, then under the address sanitizer
 	./scripts/sanitize $(BUILD)

@@ -29,7 +29,7 @@ def main(fleetctl, pymobiledevice3, output):
     rows = []
     parts = (virtual_fleet, devices_against_idevice_tools, devices_among_hung_phones, hello_and_start,
              lambda fleetctl, _: forward_against_iproxy(fleetctl), coredevice, lambda fleetctl, _: churn(fleetctl),
-             lambda fleetctl, _: scenario_runs(fleetctl))
+             lambda fleetctl, _: scenario_runs(fleetctl), supervision)
     for number, measure in enumerate(parts, 1):
         rows += measure(fleetctl, pymobiledevice3)
         # After each part: a run that is cut off has measured something, and says how much.
@@ -195,6 +195,34 @@ def scenario_runs(fleetctl):
         if figure["phones"] >= 64:
             rows.append(row(f"memory of that run, every report on ({figure['reports_mib']:.1f} MiB of them)",
                             f"{figure['memory_mib']:.0f} MiB", "under 256 MiB", figure["memory_mib"] < 256))
+    return rows
+
+
+def supervision(fleetctl, pymobiledevice3):
+    """What supervise.py measures, as rows."""
+    done = subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "supervise.py"), fleetctl,
+                           pymobiledevice3], stdout=subprocess.PIPE, text=True, check=True)
+    rows, per_look = [], {}
+    for figure in map(json.loads, done.stdout.splitlines()):
+        if figure["figure"] == "loop":
+            times = figure["cpu_ms_per_look"] / per_look[figure["phones"]]
+            wanted = 20 if "curl" in figure["of"] else 100
+            rows.append(row(f"CPU of one look, supervise against a shell loop of {figure['of']}, {figure['phones']} phones",
+                            f"{per_look[figure['phones']]:.2f} ms against {figure['cpu_ms_per_look']:.1f} ms "
+                            f"({figure['looks']} looks), {times:.0f} times less", f"at least {wanted} times",
+                            times >= wanted and figure["looks"] > 0))
+            continue
+        phones, what = figure["phones"], f"supervise, {figure['phones']} phones for {figure['seconds']} s"
+        per_look[phones] = figure["cpu_ms_per_look"]
+        load = f"virtual side {figure['virtual_cpu_s']:.1f} CPU s"
+        rows.append(row(f"{what}: CPU", f"{figure['cpu_s_per_phone_hour']:.2f} CPU s a phone and hour", "for comparison", None, load))
+        limit = 40 + phones / 4
+        rows.append(row(f"{what}: memory", f"{figure['memory_mib']:.0f} MiB", f"under {limit:.0f} MiB",
+                        figure["memory_mib"] < limit))
+        rows.append(row(f"{what}: probes later than ten seconds after the one before", f"p50 {figure['late_p50_ms']:.1f} ms, "
+                        f"p99 {figure['late_p99_ms']:.1f} ms, of {figure['probes']}", "for comparison", None, load))
+        before, after = figure["held_before"], figure["held_after"]
+        rows.append(row(f"{what}: descriptors and threads", f"{before} before, {after} after", "no more", not_more(after, before)))
     return rows
 
 

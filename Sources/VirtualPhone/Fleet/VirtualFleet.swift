@@ -1,10 +1,10 @@
 import Transport
 import Wire
 
-/// Up to 256 virtual phones behind one usbmux socket, in this process.
+/// Up to 512 virtual phones behind one usbmux socket, in this process.
 public final class VirtualFleet: Sendable {
   public struct Options: Sendable {
-    /// 1...256.
+    /// 1...512.
     public var phones = 4
     /// Versions of `PhonePreset`, given to the phones in turn.
     public var ios = PhonePreset.all.map(\.ios)
@@ -113,7 +113,7 @@ public final class VirtualFleet: Sendable {
   // MARK: - Starting
 
   private static func presets(_ options: Options) throws(VirtualFleetError) -> [PhonePreset] {
-    guard (1...256).contains(options.phones) else { throw .phones(options.phones) }
+    guard (1...512).contains(options.phones) else { throw .phones(options.phones) }
     guard Options.timeScales.contains(options.timeScale) else { throw .timeScale(options.timeScale) }
     var presets: [PhonePreset] = []
     for version in options.ios {

@@ -18,7 +18,7 @@ public enum VirtualFleetError: Error, Equatable, Sendable {
   public var sentence: String {
     switch self {
     case .phones(let count):
-      "\(count) virtual phones cannot be started. One process holds 1 to 256. Try: fleetctl virtual --phones 4."
+      "\(count) virtual phones cannot be started. One process holds 1 to 512. Try: fleetctl virtual --phones 4."
     case .version(let version):
       "There is no virtual phone with iOS \(version). Value sets exist for \(Self.versions). "
         + "Try: fleetctl virtual --ios \(PhonePreset.all.last?.ios ?? "")."

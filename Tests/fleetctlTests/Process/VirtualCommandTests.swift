@@ -112,8 +112,8 @@ import Wire
   }
 
   @Test(arguments: [
-    Wrong(arguments: ["--phones", "0"], part: "It takes a whole number from 1 to 256."),
-    Wrong(arguments: ["--phones", "257"], part: "It takes a whole number from 1 to 256."),
+    Wrong(arguments: ["--phones", "0"], part: "It takes a whole number from 1 to 512."),
+    Wrong(arguments: ["--phones", "513"], part: "It takes a whole number from 1 to 512."),
     Wrong(arguments: ["--ios", "9.3"], part: "versions that have a virtual phone: 15.8 16.7 17.6 18.5 26.1"),
     Wrong(arguments: ["--listen", "0.0.0.0:0"], part: "a loopback address and port"),
     Wrong(arguments: ["--listen", "192.168.1.1:27015"], part: "a loopback address and port"),

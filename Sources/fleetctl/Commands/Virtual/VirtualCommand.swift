@@ -8,7 +8,7 @@ enum VirtualCommand {
   static let spec = CommandSpec(
     name: "virtual", summary: "start virtual phones behind a usbmux socket of their own",
     options: [
-      .value("phones", "N", "how many, 1 to 256 (else 4)"),
+      .value("phones", "N", "how many, 1 to 512 (else 4)"),
       VirtualOptions.ios,
       .value("socket", "PATH", "the socket to listen on (else one in a private folder)"),
       .value("listen", "HOST:PORT", "listen on a loopback port instead; port 0 lets the system choose"),
@@ -38,7 +38,7 @@ enum VirtualCommand {
     }
     let named = try context.usage { () throws(UsageError) in try VirtualOptions.address(invocation) }
     let control = try context.usage { () throws(UsageError) in try VirtualOptions.socketPath("control", invocation) }
-    let count = try context.usage { () throws(UsageError) in try invocation.number("phones", in: 1...256) }
+    let count = try context.usage { () throws(UsageError) in try invocation.number("phones", in: 1...512) }
     let folder =
       named == nil || control == nil ? try PrivateFolder(environment: context.environment) : nil
     defer { folder?.remove(["usbmuxd", "control"]) }
