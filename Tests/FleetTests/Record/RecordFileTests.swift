@@ -234,6 +234,31 @@ import Wire
     #expect(Scratch.names(in: test.folder.path) == ["fleet.sqlite"])
   }
 
+  @Test func `whose first writer was killed in the middle of a write is read as it was before that`() async throws {
+    let (test, killed) = (try TestRecord(), try TestRecord())
+    let writer = try database(test.path)
+    for statement in RecordSchema.current.migrations.flatMap({ $0 }) { try writer.run(statement) }
+    try writer.run("PRAGMA application_id = \(Database.applicationID)")
+    try writer.run("PRAGMA user_version = \(RecordSchema.current.version)")
+    // With so little memory half of it is in the file before it is committed.
+    try writer.run("PRAGMA cache_size = 2")
+    try writer.run("BEGIN IMMEDIATE")
+    for seq in 1...200 {
+      try writer.run(
+        "INSERT INTO outcomes (seq, at, outcome, detail, launched) VALUES (?, 0, 'up', ?, 0)",
+        [.integer(seq), .text(String(repeating: "x", count: 4_000))])
+    }
+    for end in ["", "-journal"] {
+      let bytes = try Files.host.read(test.path + end, 64 << 20)
+      let fd = Glibc.open(killed.path + end, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(Glibc.write(fd, bytes, bytes.count) == bytes.count)
+      close(fd)
+    }
+
+    #expect((RecordFile.size(killed.path) ?? 0) > 100 << 12)
+    #expect(try await killed.reader.outcomes().isEmpty)
+  }
+
   @Test func `is one file again once its record is closed`() async throws {
     let test = try TestRecord()
     let record = try await test.open()
