@@ -124,7 +124,11 @@ import Wire
     let text = try await served.get("/").text
     let rows = try await served.get("/api/outcomes?after=9000&limit=1000")
 
-    #expect(text.components(of: "<li value=") == 50)
+    served.view.change { stage in stage.rows += (10_001...10_060).map { StageView.row($0) } }
+    let later = try await served.get("/").text
+
+    #expect(text.components(of: "<li value=") == 50 && later.components(of: "<li value=") == 50)
+    #expect(later.contains("<li value=\"10060\">"))
     #expect(text.contains("<li value=\"10000\">") && text.contains("<li value=\"9951\">"))
     #expect(rows.json?.array?.count == 1_000)
   }

@@ -31,8 +31,10 @@ import Wire
     pinger.look(Self.round(1))
     #expect(await eventually { pinger.figures.sent == 1 })
     pinger.look(Self.round(1))
+    let isAgain = pinger.isOpen
     pinger.look(Self.round(2))
 
+    #expect(!isAgain && !pinger.isOpen)
     #expect(asked.paths.with { $0 } == ["ping/abc"])
     #expect(pinger.figures == (1, 0))
   }

@@ -45,6 +45,9 @@ struct BodyCard {
       return "<p class=\"outcome\"><b>– \(text(words.kind.rawValue))</b> "
         + "<span>until a moment ago: now the door does not answer</span></p>\n\(present)"
     }
+    if words.kind == .revived, words.isWell, let since = body.since {
+      return "<p class=\"outcome\"><b>✓ up</b> <span>revived \(time.ago(since))</span></p>\n"
+    }
     // A crash loop is no good outcome, whatever its kind.
     let isFalseHope = words.kind == .revived && !words.isWell
     let (symbol, word) = isFalseHope ? ("✗", words.text) : (words.kind.symbol, words.kind.rawValue)

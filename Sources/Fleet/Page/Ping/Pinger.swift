@@ -33,6 +33,9 @@ final class Pinger: Sendable {
     self.log = log
   }
 
+  /// A ping is under way.
+  var isOpen: Bool { state.with { $0.isOpen } }
+
   var figures: (sent: Int, failed: Int) { state.with { ($0.sent, $0.failed) } }
 
   /// Looks whether a ping is due. It does not wait for the ping.
