@@ -5,6 +5,7 @@ extension RecordReader {
   ///
   /// - Parameters:
   ///   - body: as it was called then, or the phone's UDID.
+  ///   - phone: or of this phone, whatever it was called.
   ///   - kind: with a reason, only that one.
   ///   - since: the wall clock; this moment and later ones.
   ///   - until: before this moment.
@@ -12,14 +13,18 @@ extension RecordReader {
   ///   - limit: at most so many.
   ///   - newest: of those that fit the last ones, not the first.
   public func outcomes(
-    body: String? = nil, kind: OutcomeWords? = nil, since: Duration? = nil, until: Duration? = nil, after: Int? = nil,
+    body: String? = nil, phone: UDID? = nil, kind: OutcomeWords? = nil, since: Duration? = nil, until: Duration? = nil,
+    after: Int? = nil,
     limit: Int = 1_000, newest: Bool = false
   ) async throws(RecordTrouble) -> [OutcomeReport] {
     var conditions: [String] = []
     var values: [SQLiteValue] = []
     if let body {
       conditions.append("(body = ? OR phone = ?)")
-      values += [.text(body), .text(UDID(body).bare)]
+      values += [.text(body), .text((phone ?? UDID(body)).bare)]
+    } else if let phone {
+      conditions.append("phone = ?")
+      values.append(.text(phone.bare))
     }
     if let kind {
       conditions.append("outcome = ?")

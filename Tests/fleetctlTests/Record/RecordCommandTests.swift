@@ -138,6 +138,7 @@ import Wire
 
     #expect(await seqs("--body", "hall") == [1, 3])
     #expect(await seqs("--body", "00008101") == [2])
+    #expect(await seqs("--body", "\(RecordedState.hall)") == [1, 3])
     #expect(await seqs("--kind", "locked") == [2])
     #expect(await seqs("--kind", "silent/refused") == [3])
     #expect(await seqs("--since", "2026-11-30 13:02") == [3, 4])
@@ -147,6 +148,21 @@ import Wire
     #expect(await state.run("outcomes", "--kind", "bad").code == 2)
     #expect(await state.run("outcomes", "--since", "soon").code == 2)
     #expect(await state.run("outcomes", "--body", "nobody").code == 2)
+  }
+
+  @Test func `outcomes of a body go back to the phone that had its name before`() async throws {
+    let state = RecordedState()
+    var other = RecordedState.row(1, OutcomeWords(.up), of: RecordedState.stairs)
+    other.body = "hall"
+    try await state.write(other, RecordedState.row(2, OutcomeWords(.up)))
+    let yaml = state.folder.write(
+      "version: 1\nbodies: [{udid: \(RecordedState.hall), name: hall}]\n", to: "other.yaml")
+
+    let named = await state.run("outcomes", "--body", "hall", "--json", "--config", yaml)
+    let phone = await state.run("why", "hall", "--json", "--config", yaml)
+
+    #expect(lines(named).count == 2)
+    #expect(JSON(parsing: Array(phone.output.out.utf8))?["transitions"]?.array?.count == 1)
   }
 
   @Test func `outcomes goes on with rows as they come, also when the record is begun anew`() async throws {

@@ -6,7 +6,7 @@ enum OutcomesCommand {
   static let spec = CommandSpec(
     name: "outcomes", summary: "the record: one line for each changed outcome",
     options: [
-      .value("body", "BODY", "only of this body"),
+      .value("body", "BODY", "only of this body, also of the phones that had its name before"),
       .value("kind", "KIND", "only of this kind, or kind/reason"),
       .value("since", "T", "from then on: a time, a day, or 2h for two hours ago"),
       .value("until", "T", "before then"),
@@ -25,7 +25,7 @@ enum OutcomesCommand {
 
   /// What is asked for.
   private struct Wish: Sendable {
-    var body: UDID?
+    var body: BodyPresent?
     var kind: OutcomeWords?
     var since: Duration?
     var until: Duration?
@@ -81,14 +81,14 @@ enum OutcomesCommand {
     return wish
   }
 
-  private static func body(_ bench: RecordBench, _ context: Context) async throws(Complaint) -> UDID? {
+  private static func body(_ bench: RecordBench, _ context: Context) async throws(Complaint) -> BodyPresent? {
     guard let typed = context.invocation.value("body") else { return nil }
     let known: [BodyPresent]
     do { known = try await bench.everyone() } catch { throw Complaint(error) }
     guard let found = try RecordedBodies.find(typed, among: known) else {
       throw RecordedBodies.unknown(typed, among: known)
     }
-    return found.udid
+    return found
   }
 
   /// Tells what is there, page by page.
@@ -122,7 +122,8 @@ enum OutcomesCommand {
   ) async throws(Complaint) -> [OutcomeReport] {
     do {
       return try await reader.outcomes(
-        body: wish.body?.description, kind: wish.kind, since: wish.since, until: wish.until, after: after, limit: limit,
+        body: wish.body?.body, phone: wish.body?.udid, kind: wish.kind, since: wish.since, until: wish.until,
+        after: after, limit: limit,
         newest: newest)
     } catch {
       throw Complaint(error)
@@ -151,7 +152,8 @@ enum OutcomesCommand {
           after = 0
         }
         rows = try await reader.outcomes(
-          body: wish.body?.description, kind: wish.kind, since: wish.since, until: wish.until, after: after,
+          body: wish.body?.body, phone: wish.body?.udid, kind: wish.kind, since: wish.since, until: wish.until,
+          after: after,
           limit: page)
       } catch {
         // It is being moved, or begun anew in this moment.

@@ -57,7 +57,7 @@ enum WhyCommand {
       _ body: BodyPresent, _ count: Int, _ reader: RecordReader, isNeeded: Bool
     ) async throws(Complaint) {
       do throws(RecordTrouble) {
-        rows = try await reader.outcomes(body: body.udid.description, limit: count, newest: true)
+        rows = try await reader.outcomes(phone: body.udid, limit: count, newest: true)
         actions = try await reader.actions(of: body.udid, limit: count)
       } catch {
         guard case .missing = error else { throw Complaint(error) }
