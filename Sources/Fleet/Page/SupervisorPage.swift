@@ -172,13 +172,14 @@ public final class SupervisorPage: Sendable {
     do {
       let listener = try Listener(address, mode: 0o600)
       let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-      var info = stat()
-      // The umask has had its say when the file was made; the group first, as changing it may take rights away.
-      guard stat(folder, &info) == 0, chown(path, uid_t.max, info.st_gid) == 0, chmod(path, 0o660) == 0 else {
-        let code = errno
-        listener.close()
-        throw PageTrouble.listen(address, code: code)
+      var (around, own) = (stat(), stat())
+      guard stat(folder, &around) == 0, stat(path, &own) == 0 else {
+        throw PageTrouble.listen(address, code: errno)
       }
+      // A unit may be forbidden every chown, and needs none; where it fails, the socket stays its owner's alone.
+      let isOfGroup = own.st_gid == around.st_gid || chown(path, uid_t.max, around.st_gid) == 0
+      // The umask has had its say when the file was made.
+      if isOfGroup, chmod(path, 0o660) != 0 { throw PageTrouble.listen(address, code: errno) }
       return listener
     } catch let trouble as PageTrouble {
       throw trouble
