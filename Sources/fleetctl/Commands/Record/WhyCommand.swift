@@ -35,7 +35,7 @@ enum WhyCommand {
     if !isSupervised {
       body.heldBy = PhoneLocks(environment: context.environment).holder(of: body.udid, on: try Bench.address(context))
     }
-    let past = try await Past(body, count, bench.reader, isNeeded: !isSupervised)
+    let past = try await Past(body, count, bench.reader)
     if context.wantsJSON {
       var object = body.json(isSupervised: isSupervised)
       object["transitions"] = .array(past.rows.map(\.json))
@@ -52,9 +52,9 @@ enum WhyCommand {
     var rows: [OutcomeReport] = []
     var actions: [ActionRow] = []
 
-    /// - Parameter isNeeded: without it a record that is not there is an empty one.
+    /// A record that is not there is an empty one.
     init(
-      _ body: BodyPresent, _ count: Int, _ reader: RecordReader, isNeeded: Bool
+      _ body: BodyPresent, _ count: Int, _ reader: RecordReader
     ) async throws(Complaint) {
       do throws(RecordTrouble) {
         rows = try await reader.outcomes(phone: body.udid, limit: count, newest: true)
