@@ -60,17 +60,20 @@ extension Supervisor {
   func take(_ event: MuxEvent, _ own: inout Own) {
     switch event {
     case .connected:
+      muxIsLost(&own)
       if let word = own.complaints.over(.mux) { ears.say(word) }
       handle(.muxConnected)
     case .lost(let error):
-      if let word = own.complaints.begun(.mux, error.sentence, at: now.awake) { ears.say(word) }
       own.attaching.removeAll()
       let desks = state.with { state in
         state.listed = [:]
         return Array(state.desks.values)
       }
       for desk in desks { desk.lane.forgetConnections() }
-      handle(.muxLost(error))
+      // That its connection ended says less than what the next attempt meets, and would be a row of its own.
+      let isFirst = own.lost == nil && !state.with { $0.watch.host.isMuxLost }
+      own.lost = (error, .after(isFirst ? Self.secondLook : .zero))
+      if !isFirst { muxIsLost(&own) }
     case .attached(let phone):
       own.attaching.add(phone, at: now.awake)
     case .changed(let phone):
@@ -86,6 +89,17 @@ extension Supervisor {
       if let desk = state.with({ $0.desks[udid] }) { watchLock(desk) }
     }
     hint()
+  }
+
+  /// So long the next attempt's word is waited for.
+  private static let secondLook = Duration.milliseconds(500)
+
+  /// Tells the watch that the daemon is lost, if that is still to be told.
+  func muxIsLost(_ own: inout Own) {
+    guard let (error, _) = own.lost else { return }
+    own.lost = nil
+    if let word = own.complaints.begun(.mux, error.sentence, at: now.awake) { ears.say(word) }
+    handle(.muxLost(error))
   }
 
   func attach(_ phone: ListedPhone) {

@@ -123,6 +123,8 @@ public final class Supervisor: SupervisorView {
   struct Own {
     var attaching = Attaching()
     var complaints = Complaints()
+    /// The daemon's connection has just ended: why is known better in a moment.
+    var lost: (error: PhoneError, until: Deadline)?
     /// Somebody else's writing is looked for, and the day, once in a while.
     var looked = Duration.zero
     var isLooking = false
@@ -166,11 +168,12 @@ public final class Supervisor: SupervisorView {
     let due = [next, own.attaching.next].compactMap { $0 }.min().map {
       world.clock.deadline(after: max($0 - now, .zero))
     }
-    return min(due ?? .never, .after(Self.lookEvery))
+    return [due, own.lost?.until, .after(Self.lookEvery)].compactMap { $0 }.min() ?? .never
   }
 
   /// What is due now.
   private func turn(_ own: inout Own) {
+    if own.lost?.until.hasPassed == true { muxIsLost(&own) }
     let now = world.clock.now.awake
     for phone in own.attaching.due(at: now) { attach(phone) }
     while let udid = state.with({ $0.schedule.pop(at: now) }) { handle(.body(udid, .tick)) }

@@ -132,7 +132,7 @@ extension BodyWatch {
   /// - Parameter isOwnRow: it is a row even where the words have not changed.
   mutating func judge(_ words: OutcomeWords, _ detail: String, _ now: WatchTime, isOwnRow: Bool = false) {
     guard words != outcome || isOwnRow || !rules.book.keeps(.oneRowPerChange) else { return }
-    let detail = silence.wasInterrupted ? "\(detail); the rounds were interrupted in this silence" : detail
+    let detail = silence.wasInterruptedSinceRow ? "\(detail); the rounds were interrupted in this silence" : detail
     rows.append(
       OutcomeReport(
         at: now.wall, body: name, udid: udid, words: words, was: outcome, detail: detail,

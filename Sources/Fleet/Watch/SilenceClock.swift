@@ -10,10 +10,12 @@ struct SilenceClock: Equatable, Sendable {
   /// How long the last silence was that has ended since the last row.
   private var ended: Duration?
   /// The rounds were interrupted in this silence.
-  private(set) var wasInterrupted = false
+  private var wasInterrupted = false
+  /// The same of the one that has ended.
+  private var endedInterrupted = false
 
   mutating func answered(at now: Duration) {
-    if let from { ended = now - from }
+    if let from { (ended, endedInterrupted) = (now - from, wasInterrupted) }
     from = nil
     lastAnswer = now
     graceFrom = now
@@ -34,6 +36,9 @@ struct SilenceClock: Equatable, Sendable {
   }
 
   mutating func interrupted() { wasInterrupted = true }
+
+  /// Whether the rounds were interrupted in the silence that `sinceRow` is the length of.
+  var wasInterruptedSinceRow: Bool { from == nil ? ended != nil && endedInterrupted : wasInterrupted }
 
   mutating func beginGraceAnew(_ book: RuleBook) {
     graceFrom = nil

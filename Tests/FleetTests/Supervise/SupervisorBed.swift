@@ -40,10 +40,10 @@ final class SupervisorBed: Sendable {
   func configuration(_ change: (inout FleetConfiguration) -> Void = { _ in }) -> FleetConfiguration {
     var configuration = FleetConfiguration()
     configuration.app.bundle = "com.example.kiosk"
-    configuration.supervise.every = .seconds(4)
-    configuration.supervise.grace = .seconds(8)
-    configuration.supervise.spacing = .seconds(20)
-    configuration.supervise.settle = .seconds(3)
+    configuration.supervise.every = .seconds(2)
+    configuration.supervise.grace = .seconds(4)
+    configuration.supervise.spacing = .seconds(10)
+    configuration.supervise.settle = .seconds(2)
     configuration.supervise.answerWithin = .seconds(5)
     change(&configuration)
     return configuration
@@ -112,5 +112,34 @@ final class SupervisorBed: Sendable {
     return fleet.journal.entries().count {
       $0.udid == udid && ["launch-requested", "coredevice-launch"].contains($0.event)
     }
+  }
+}
+
+extension SupervisorBed {
+  /// An action on phone 1.
+  func `do`(_ action: String, _ values: [String: String]) throws { try `do`(action, on: 1, values) }
+
+  /// How often the host connected to that port of the phone.
+  func connects(_ phone: Int, port: Int) -> Int {
+    let udid = udid(phone)
+    return fleet.journal.entries().count {
+      $0.udid == udid && $0.event == "mux-request" && $0.details["request"] == "Connect"
+        && $0.details["port"]?.int == port
+    }
+  }
+
+  /// A run takes the phone.
+  func hold(_ phone: Int) async throws -> LeaseAnswer {
+    try await locks.acquire(udid(phone), on: mux, as: .current(.run, run: 17), wait: .after(.seconds(5)))
+  }
+
+  /// A folder with an image for that iOS.
+  func imageFolder(for ios: String) throws -> String {
+    let folder = "\(scratch.path)/images"
+    mkdir(folder, 0o700)
+    mkdir("\(folder)/\(ios)", 0o700)
+    try Scratch.write("image", to: "\(folder)/\(ios)/DeveloperDiskImage.dmg")
+    try Scratch.write("signature", to: "\(folder)/\(ios)/DeveloperDiskImage.dmg.signature")
+    return folder
   }
 }
