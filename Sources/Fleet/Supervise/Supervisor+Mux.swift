@@ -63,6 +63,7 @@ extension Supervisor {
       muxIsLost(&own)
       if let word = own.complaints.over(.mux) { ears.say(word) }
       handle(.muxConnected)
+      hearMux()
     case .lost(let error):
       own.attaching.removeAll()
       let desks = state.with { state in
@@ -100,7 +101,10 @@ extension Supervisor {
     own.lost = nil
     if let word = own.complaints.begun(.mux, error.sentence, at: now.awake) { ears.say(word) }
     handle(.muxLost(error))
+    hearMux()
   }
+
+  private func hearMux() { state.with { $0.muxWasHeard = $0.muxWasHeard ?? .now } }
 
   func attach(_ phone: ListedPhone) {
     let (desk, isStranger) = state.with { state in

@@ -39,8 +39,9 @@ extension Supervisor {
       // The list of phones, one round before the settle time, and one that ends after it.
       let last = settings.settle + settings.every * 2 + settings.answerWithin + StepLimit.session + StepLimit.lease
       if passed >= last { return true }
-      // Without names in the configuration bodies come with the daemon's list.
-      if state.configuration.bodies == nil, passed < .seconds(2) { return false }
+      guard let heard = state.muxWasHeard else { return false }
+      // Without names in the configuration bodies come with the daemon's list, right after its first word.
+      if state.configuration.bodies == nil, .now - heard < Self.listTime { return false }
       return state.watch.bodies.allSatisfy { body in
         guard let note = state.notes[body.udid], note.rounds > 0 else { return false }
         return note.isJudged || body.isSettled
@@ -48,6 +49,8 @@ extension Supervisor {
     }
     return isOver ? finalLook() : nil
   }
+
+  private static let listTime = Duration.milliseconds(500)
 
   private func finalLook() -> FleetLook {
     let present = bodies().filter { $0.outOfService == nil }

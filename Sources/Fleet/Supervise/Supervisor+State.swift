@@ -39,6 +39,8 @@ extension Supervisor {
     var anew: Int?
     var token: @Sendable (DoorSettings) -> Secret?
     var images: ImageFolder?
+    /// When the daemon was first heard, or first known to be lost.
+    var muxWasHeard: ContinuousClock.Instant?
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     var watcherCount = 0
 

@@ -17,7 +17,7 @@ final class SupervisorBed: Sendable {
   let rounds = Guarded(0)
   private let supervisor = Guarded<Supervisor?>(nil)
 
-  static let scale = 10.0
+  static let scale = 20.0
 
   init(_ ios: String..., phones: Int? = nil, scale: Double = SupervisorBed.scale, bulk: Bool = false) throws {
     signal(SIGPIPE, SIG_IGN)
