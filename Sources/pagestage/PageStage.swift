@@ -71,6 +71,7 @@ final class StagedView: SupervisorView {
         let silent = OutcomeWords(.silent, .refused)
         state.bodies[0].words = silent
         state.bodies[0].silent = .seconds(301)
+        state.bodies[0].lastAnswer = WallClock.now() - .seconds(301)
         state.bodies[0].since = WallClock.now()
         state.bodies[0].awaited = "the end of the spacing since the last launch"
         state.bodies[0].nextLaunch = WallClock.now() + .seconds(90)

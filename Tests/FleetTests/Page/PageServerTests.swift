@@ -57,6 +57,7 @@ import Wire
     }
 
     #expect(try await PageClient.get("/", server.address).status == 200)
+    #expect(await eventually { server.waiting == 0 }, "of what was not answered, nothing is kept")
   }
 
   @Test func `takes a body that nobody asked for, and cuts off one that does not end`() async throws {
