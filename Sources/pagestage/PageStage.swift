@@ -5,12 +5,13 @@ import Transport
 import Wire
 
 /// Serves the supervisor's page over bodies of every kind, for a browser that looks at it. It says where it listens, goes
-/// one scene on with each line that it is given, and ends with its input.
+/// one scene on with each line that it is given, and ends with its input. An argument is the file of a token.
 enum PageStage {
   static func run() -> Int32 {
     let view = StagedView()
     var settings = SupervisorPage.Settings(SuperviseSettings(), socket: nil, version: "0.0.0-stage")
     settings.listen = "127.0.0.1:0"
+    settings.tokenFile = CommandLine.arguments.dropFirst().first
     do {
       let page = try SupervisorPage(view: view, settings: settings)
       try page.start()

@@ -8,6 +8,7 @@ what changes without being loaded again.
 """
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,8 @@ TEXTS = CONTRAST.replace("'h1,h2,p,a:not(.bar),dt,dd,summary,.verdict,.quiet,cod
 class Stage:
     """The page over bodies that change when they are told to."""
 
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, *token_file):
+        self.process = subprocess.Popen([program, *token_file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
         assert self.address.startswith("http://"), self.address
 
@@ -45,7 +46,7 @@ class Stage:
             self.process.wait()
 
 
-def check(stage, screenshots):
+def check(stage, guarded, token, screenshots):
     found = []
 
     def expect(holds, what):
@@ -111,15 +112,31 @@ def check(stage, screenshots):
                "without a script it can be read")
         expect(not browser.value("document.getElementById('live').textContent"), "and does not claim to be live")
 
-        outside = [url for url in browser.requests if not url.startswith((stage.address, "data:", "about:"))]
+        expect(not browser.errors, f"no error is raised {browser.errors}")
+        browser.open(guarded.address)
+        expect(browser.value("document.querySelectorAll('.card').length") == 0, "a page with a token is not shown without it")
+        # The browser itself notes the 401, as it should.
+        expect(all("401" in error for error in browser.errors), f"and nothing else goes wrong {browser.errors}")
+        browser.errors.clear()
+        browser.open(guarded.address.replace("http://", f"http://any:{token}@"))
+        expect(browser.value("document.querySelectorAll('.card').length") == 18, "with the token as a password it is")
+        soon("document.getElementById('live').textContent.includes('live')", "and it is live")
+        known = (stage.address, guarded.address, "data:", "about:")
+        asked = [url.replace(f"any:{token}@", "") for url in browser.requests]
+        outside = [url for url in asked if not url.startswith(known)]
         expect(not outside, f"nothing is asked of others {outside}")
         expect(not browser.errors, f"no error is raised {browser.errors}")
     return found
 
 
 def main(program, screenshots=None):
-    with tempfile.TemporaryDirectory() as folder, Stage(os.path.abspath(program)) as stage:
-        found = check(stage, screenshots or folder)
+    program, token = os.path.abspath(program), secrets.token_urlsafe(16)
+    with tempfile.TemporaryDirectory() as folder:
+        token_file = os.path.join(folder, "token")
+        with open(token_file, "w") as file:
+            file.write(token)
+        with Stage(program) as stage, Stage(program, token_file) as guarded:
+            found = check(stage, guarded, token, screenshots or folder)
     sys.exit(1 if found else 0)
 
 
