@@ -47,7 +47,7 @@ struct PageDocument {
       <p class="quiet">The latest \(LiveMark.rowsShown). All of them: <code>fleetctl outcomes</code></p>
       </section>
       </main>
-      <footer class="quiet">fleetctl \(HTMLText.of(version)) <span id="live"></span></footer>
+      <footer class="quiet">fleetctl \(HTMLText.of(version)) <span id="live" role="status"></span></footer>
       <script nonce="\(nonce)">\(PageScript.text)</script>
       </body>
       </html>

@@ -28,7 +28,12 @@ enum PageScript {
       const told = event => JSON.parse(event.data);
       const source = new EventSource("events?" + page.dataset.mark);
       source.onopen = () => { live.textContent = "· live"; live.className = ""; };
-      source.onerror = () => { live.textContent = "· not connected: what is shown may be old"; live.className = "off"; };
+      source.onerror = () => {
+        live.textContent = "· not connected: what is shown may be old";
+        live.className = "off";
+        // A refusal, of one page too many for example, is not tried again by the browser itself.
+        if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 30000);
+      };
       source.addEventListener("head", event => {
         const head = told(event);
         document.title = head.title;
