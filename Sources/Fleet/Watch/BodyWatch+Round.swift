@@ -32,9 +32,22 @@ extension BodyWatch {
 
   /// A round each `every`, and one at each moment at which something may be done that may not be done before.
   private func nextDue(_ now: WatchTime) -> Duration {
-    let regular = max(roundBegan + rules.every, now.awake)
-    let turns = [graceEnd, spacingEnd(now), presence.next(settle: rules.settle)]
-    return turns.compactMap { $0 }.filter { $0 > now.awake && $0 < regular }.min() ?? regular
+    let regular = max(roundBegan + rules.every, now.awake + WatchRules.rest)
+    return nextTurn(now).map { min($0, regular) } ?? regular
+  }
+
+  /// The next moment that has a round of its own.
+  ///
+  /// - Parameter isAnswering: each answer begins the grace anew, so that its end does not come nearer.
+  func nextTurn(_ now: WatchTime, isAnswering: Bool = false) -> Duration? {
+    var next: Duration?
+    func consider(_ turn: Duration?) {
+      if let turn, turn > now.awake, next.map({ turn < $0 }) ?? true { next = turn }
+    }
+    if !isAnswering { consider(graceEnd) }
+    consider(spacingEnd(now))
+    consider(presence.next(settle: rules.settle))
+    return next
   }
 
   var graceEnd: Duration? { silence.graceFrom.map { $0 + rules.grace } }

@@ -69,7 +69,8 @@ extension BodyWatch {
     guard stage == .idle, pending == nil, !isMuxLost, !isHubLost, due - roundBegan >= rules.every,
       let ends = quietEnds(now)
     else { return nil }
-    let until = (ends + [presence.next(settle: rules.settle)]).compactMap { $0 }.min() ?? Self.never
+    let turn = nextTurn(now, isAnswering: lastEnd == .answered)
+    let until = (ends + [turn]).compactMap { $0 }.min() ?? Self.never
     return until > now.awake ? Quiet(until: until, period: due - roundBegan, began: roundBegan) : nil
   }
 
@@ -87,11 +88,10 @@ extension BodyWatch {
       let loop =
         outcome?.reason == .crashLooping ? memory.launches.last.map { $0.elapsed + WatchRules.crashLoop.span } : nil
       return [awake(memory.isProven ? nil : spacing), awake(loop)]
-    case .held, .barred, .handsUnknown: return []
-    case .absent: return outcome == .detached || presence.isThere ? [] : [presence.next(settle: rules.settle)]
+    case .held, .absent, .barred, .handsUnknown: return []
     case .noSession: return sessionTrouble.map { [$0.since + rules.settle].filter { $0 > now.awake } } ?? nil
     case .inGrace: return graceEnd.map { [$0] } ?? nil
-    case .paused: return [pause.flatMap { awake($0.began.elapsed + $0.length) }]
+    case .paused: return isPaused(now) ? [pause.map { now.awake + $0.left(at: now) }] : nil
     case .withheld:
       guard rules.launches else { return [] }
       let facts = memory.refusal == nil ? nil : factsRead.map { $0 + rules.spacing }

@@ -122,18 +122,28 @@ public struct FleetWatch: Sendable {
   }
 
   /// What the record says of it, or is about to.
-  public func outcome(of udid: UDID) -> OutcomeWords? { places[udid].flatMap { bodies[$0].outcome } }
+  public func outcome(of udid: UDID) -> OutcomeWords? {
+    guard let place = places[udid] else { return nil }
+    return bodies[place].outcome
+  }
 
-  public func revivals(of udid: UDID) -> Int { places[udid].map { bodies[$0].memory.revivals } ?? 0 }
+  public func revivals(of udid: UDID) -> Int {
+    guard let place = places[udid] else { return 0 }
+    return bodies[place].memory.revivals
+  }
 
   // MARK: - Leaps
 
   /// See `BodyWatch.wake`.
-  public func wake(of udid: UDID) -> Duration? { places[udid].flatMap { bodies[$0].wake } }
+  public func wake(of udid: UDID) -> Duration? {
+    guard let place = places[udid] else { return nil }
+    return bodies[place].wake
+  }
 
   /// See `BodyWatch.quiet`.
   public func quiet(of udid: UDID, at now: WatchTime) -> BodyWatch.Quiet? {
-    places[udid].flatMap { bodies[$0].quiet(at: now) }
+    guard let place = places[udid] else { return nil }
+    return bodies[place].quiet(at: now)
   }
 
   /// See `BodyWatch.leap`.

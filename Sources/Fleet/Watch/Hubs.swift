@@ -7,41 +7,45 @@ struct Hubs: Equatable, Sendable {
   /// A look may have found a phone gone a little before the mux said so, and its settle time is over as much sooner.
   private static let early = Duration.seconds(1)
 
-  private struct Place: Equatable, Sendable {
-    var port: String
-    var left: Duration?
-  }
-  private var places: [UDID: Place] = [:]
+  /// The hubs above each phone's port, the nearest first.
+  private var hubs: [UDID: [String]] = [:]
+  /// The phones of each hub, without those of lost ones.
+  private var phones: [String: Set<UDID>] = [:]
+  /// When a phone left that is not back, without those of lost hubs.
+  private var left: [UDID: Duration] = [:]
   /// The hubs that are gone, with their phones.
   private(set) var lost: [String: Set<UDID>] = [:]
 
   /// - Returns: the phones of hubs that are back with this one.
   mutating func attached(_ udid: UDID, port: String?) -> Set<UDID> {
-    if let port = port ?? places[udid]?.port { places[udid] = Place(port: port) }
     var back: Set<UDID> = []
     for (hub, phones) in lost where phones.contains(udid) {
       back.formUnion(phones)
       lost[hub] = nil
     }
-    for other in back where other != udid { places[other] = nil }
+    for other in back where other != udid { unplace(other) }
+    if let above = port.map(Self.hubs(above:)) ?? hubs[udid] {
+      unplace(udid)
+      hubs[udid] = above
+      for hub in above { phones[hub, default: []].insert(udid) }
+    }
     return back
   }
 
   mutating func detached(_ udid: UDID, at now: Duration) {
-    if places[udid]?.left == nil { places[udid]?.left = now }
+    if hubs[udid] != nil, left[udid] == nil, !isLost(udid) { left[udid] = now }
   }
 
   /// It was missed by itself, or is no body any more: it hangs on no hub now.
   mutating func forget(_ udid: UDID) {
-    guard !lost.values.contains(where: { $0.contains(udid) }) else { return }
-    places[udid] = nil
+    if !isLost(udid) { unplace(udid) }
   }
 
   /// Nothing is known of any phone.
   ///
   /// - Returns: the phones of the hubs that were gone.
   mutating func forgetAll() -> Set<UDID> {
-    defer { (places, lost) = ([:], [:]) }
+    defer { self = Hubs() }
     return lost.values.reduce(into: []) { $0.formUnion($1) }
   }
 
@@ -50,23 +54,34 @@ struct Hubs: Equatable, Sendable {
   /// - Returns: its phones.
   mutating func miss(at now: Duration, settle: Duration) -> Set<UDID> {
     let settled = now - settle + Self.early
-    let isDue = places.values.contains { $0.left.map { $0 <= settled } ?? false }
-    guard isDue else { return [] }
-    let free = places.filter { entry in !lost.values.contains { $0.contains(entry.key) } }
+    guard left.values.contains(where: { $0 <= settled }) else { return [] }
     var found: (hub: String, phones: Set<UDID>)?
-    for hub in Set(free.values.flatMap { Self.hubs(above: $0.port) }) {
-      let phones = free.filter { Self.hubs(above: $0.value.port).contains(hub) }
-      let left = phones.values.compactMap(\.left)
+    for hub in Set(left.keys.flatMap { hubs[$0] ?? [] }) {
+      let phones = self.phones[hub] ?? []
+      let left = phones.compactMap { self.left[$0] }
       guard phones.count >= Self.least, left.count == phones.count, let first = left.min(), let last = left.max(),
         last - first <= settle, first <= settled
       else { continue }
       let isBetter =
         found.map { ($0.phones.count, $0.hub.utf8.count, $0.hub) < (phones.count, hub.utf8.count, hub) } ?? true
-      if isBetter { found = (hub, Set(phones.keys)) }
+      if isBetter { found = (hub, phones) }
     }
     guard let found else { return [] }
+    for phone in found.phones { takeOff(phone) }
     lost[found.hub] = found.phones
     return found.phones
+  }
+
+  private func isLost(_ udid: UDID) -> Bool { lost.values.contains { $0.contains(udid) } }
+
+  private mutating func unplace(_ udid: UDID) {
+    takeOff(udid)
+    hubs[udid] = nil
+  }
+
+  private mutating func takeOff(_ udid: UDID) {
+    for hub in hubs[udid] ?? [] { phones[hub]?.remove(udid) }
+    left[udid] = nil
   }
 
   /// `1-2.4.1` hangs on 1-2.4, on 1-2, and on the root hub usb1.

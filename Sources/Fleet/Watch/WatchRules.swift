@@ -39,6 +39,8 @@ public struct WatchRules: Equatable, Sendable {
 
   /// That many launches within this span are a crash loop.
   static let crashLoop = (launches: 3, span: Duration.seconds(3_600))
+  /// After a round that took longer than it should, a phone is let be for this.
+  static let rest = Duration.seconds(1)
   /// More than this between the two steady clocks is sleep, and not the time between two readings.
   static let sleepTolerance = Duration.seconds(1)
 
