@@ -10,7 +10,7 @@ PACKAGES := pkg-config libusbmuxd-dev libimobiledevice-dev libplist-dev libssl-d
   libnghttp2-dev liblwip-dev libsqlite3-dev libpng-dev libtiff-dev libmicrohttpd-dev
 TEST_PACKAGES := libimobiledevice-utils ideviceinstaller libusbmuxd-tools curl python3 python3-venv
 
-.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench soak sanitize fuzz clean
+.PHONY: help deps test-deps build demo test unit lint format crosscheck crosscheck-debian browser release bench soak simulate sanitize fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -60,6 +60,11 @@ bench: release test-deps ## measure against iproxy, the idevice tools and pymobi
 
 soak: release ## HOURS=1 of a supervisor among faults, which ends with what it held in its fifth minute
 	python3 scripts/soak.py $(BUILD)/release/fleetctl $(or $(HOURS),1)
+
+simulate: deps ## simulated years of supervision, then the watch without each of its rules (SEEDS=20, FIRST=a seed)
+	$(SWIFT) build --scratch-path $(BUILD) --product simulate --configuration release
+	$(BUILD)/release/simulate $(or $(SEEDS),20) $(FIRST)
+	$(BUILD)/release/simulate mutants
 
 sanitize: test-deps ## all tests under the thread sanitizer, then under the address sanitizer
 	./scripts/sanitize $(BUILD)

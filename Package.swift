@@ -74,6 +74,8 @@ let package = Package(
     + [
       // The watch in simulated years; no part of fleetctl.
       .target(name: "Simulation", dependencies: ["Fleet", "DeviceBridge", "Wire"], swiftSettings: strict),
+      tests(of: "Simulation", over: ["Fleet"]),
+      .executableTarget(name: "simulate", dependencies: ["Simulation", "Fleet", "Wire"], swiftSettings: strict),
       .executableTarget(
         name: "fleetctl",
         dependencies: ["Scenarios", "Fleet", "DeviceBridge", "VirtualPhone", "Transport", "Wire"],

@@ -6,6 +6,8 @@ import Wire
 ///
 /// Times are of the clock that stops in sleep unless they are said to be others.
 struct BodyBooks {
+  /// The longest that one probe may take.
+  let probe: Duration
   var outcome: OutcomeWords?
   var revivals = 0
   var isOpen = false
@@ -77,6 +79,10 @@ struct BodyBooks {
   var wasRefused = false
   /// The boot and image that were mounted for.
   var mounted: Int?
+  /// The record knows of that.
+  var isMountRemembered = false
+
+  init(probe: Duration) { self.probe = probe }
 
   // MARK: - Silence
 
@@ -103,7 +109,8 @@ struct BodyBooks {
   func bounds(at now: Duration) -> ClosedRange<Duration>? {
     guard let silentFrom else { return nil }
     let most = now - silentFrom - gap
-    return max(most - slack - .seconds(15), .zero)...max(most + .seconds(1), .milliseconds(1))
+    // A probe that was overtaken by something is asked anew.
+    return max(most - slack - probe - .seconds(5), .zero)...max(most + .seconds(1), .milliseconds(1))
   }
 
   mutating func cannotSee(_ now: Duration, forAbsence isAbsence: Bool) {

@@ -8,7 +8,7 @@ public struct Chances: Sendable {
   public var hostGap: Duration
 
   /// A shelf of kiosks as it is: months of it.
-  public static let everyday = Chances(phoneGap: .seconds(4 * 3_600), hostGap: .seconds(4 * 3_600))
+  public static let everyday = Chances(phoneGap: .seconds(12 * 3_600), hostGap: .seconds(8 * 3_600))
   /// So much at once that things happen while others are under way.
   public static let crowded = Chances(phoneGap: .seconds(700), hostGap: .seconds(1_500))
 
@@ -86,13 +86,13 @@ public struct Chances: Sendable {
           let near = at + Self.milliseconds(Double.random(in: -200...200, using: &random))
           lines.append(ScriptLine(max(near, .milliseconds(1)), phone, .appDies))
         }
-        at += Self.chance(0.25, &random) ? .seconds(Self.span(1...500, &random)) : Self.wait(phoneGap, &random)
+        at += Self.chance(0.25, &random) ? Self.milliseconds(Self.span(1...500, &random)) : Self.wait(phoneGap, &random)
       }
     }
     var at = Self.wait(hostGap, &random)
     while at < length {
       addHostIncident(at, phones, &lines, &random)
-      at += Self.chance(0.15, &random) ? .seconds(Self.span(1...500, &random)) : Self.wait(hostGap, &random)
+      at += Self.chance(0.15, &random) ? Self.milliseconds(Self.span(1...500, &random)) : Self.wait(hostGap, &random)
     }
     lines.removeAll { $0.at >= length }
     return lines.sorted { $0.at < $1.at }

@@ -71,7 +71,8 @@ struct Phone {
 
   // MARK: Bookkeeping of the simulation
 
-  /// Of what was asked last; an answer to anything else has nobody to go to.
+  /// What was asked last and is not answered, and its number; an answer to anything else has nobody to go to.
+  var asked: BodyCommand?
   var token = 0
   /// What is planned for this phone alone, and what is on its way from it to the supervisor.
   var planned = 0

@@ -61,15 +61,14 @@ extension Simulation {
     case .row, .remember, .tellHost, .act: return
     }
     phones[phone].token += 1
+    phones[phone].asked = command
     guard let process else { return }
-    supervisor.put(
-      .answer(phone, command, token: phones[phone].token, process: process),
-      at: awake + duration)
+    supervisor.put(.answer(phone, token: phones[phone].token, process: process), at: awake + duration)
   }
 
   // MARK: - Answers
 
-  mutating func answer(_ command: BodyCommand, _ phone: Int, _ token: Int) {
+  mutating func answer(_ command: BodyCommand, _ phone: Int) {
     let event: BodyEvent
     switch command {
     case .askHold: event = .hold(holdLook(phone))
@@ -280,13 +279,25 @@ extension Simulation {
         record.host = row.words
       }
     }
-    if let udid = entry.udid, let memory = entry.memory { record.remember(memory, of: udid) }
+    guard let udid = entry.udid else { return }
+    if let memory = entry.memory { remember(memory, of: udid) }
+    if let standing = entry.standing, record.last[udid] == nil {
+      (record.last[udid], record.since[udid]) = (standing.words, standing.since)
+    }
   }
 
   mutating func stampTaken(_ index: Int, _ stamp: LaunchStamp, _ memory: WatchMemory) {
     record.stamps[phones[index].udid] = stamp
-    if disk == .fine, !record.isDeleted { record.remember(memory, of: phones[index].udid) }
+    if disk == .fine, !record.isDeleted { remember(memory, of: phones[index].udid) }
     witness.stamped(index, stamp, sight)
+  }
+
+  private mutating func remember(_ memory: WatchMemory, of udid: UDID) {
+    record.remember(memory, of: udid)
+    guard let index = index[udid], let tried = memory.mountTried, tried.hasPrefix("p\(phones[index].boot)/") else {
+      return
+    }
+    witness.mountRemembered(index)
   }
 
   // MARK: - Plans

@@ -158,11 +158,11 @@ extension Simulation {
       slept += span
       witness.slept(sight)
       // The world goes on meanwhile; the supervisor's clock has not moved.
-      lastHostChange = max(lastHostChange, now + span)
+      lastHostChange = max(lastHostChange, now + span, stalledUntil + slept)
     case .stall:
       witness.stalled(max(awake + span - max(stalledUntil, awake), .zero))
       stalledUntil = max(stalledUntil, awake + span)
-      lastHostChange = max(lastHostChange, now + span)
+      lastHostChange = max(lastHostChange, now + span, stalledUntil + slept)
     case .wallBack: wallShift -= span
     case .wallForward: wallShift += span
     case .kill: kill(down: span)

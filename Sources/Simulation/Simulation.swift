@@ -94,7 +94,8 @@ public struct Simulation {
 
   /// What reaches the supervisor.
   enum SupervisorItem {
-    case answer(Int, BodyCommand, token: Int, process: Int)
+    /// To what was asked of the phone last, if that is still the same.
+    case answer(Int, token: Int, process: Int)
     case wake(Int, process: Int)
     case fleetWake(process: Int)
     case event(FleetEvent, process: Int)
@@ -177,8 +178,8 @@ public struct Simulation {
       guard next <= setting.length else { break }
       now = max(now, next)
       if worldNext <= supervisorNext {
-        if let (_, item) = world.take() { happen(item) }
-      } else if let (_, item) = supervisor.take() {
+        if let item = world.take() { happen(item) }
+      } else if let item = supervisor.take() {
         reach(item)
       }
     }
@@ -189,9 +190,10 @@ public struct Simulation {
 
   private mutating func reach(_ item: SupervisorItem) {
     switch item {
-    case .answer(let phone, let command, let token, let process):
-      guard process == self.process else { return }
-      answer(command, phone, token)
+    case .answer(let phone, let token, let process):
+      guard process == self.process, token == phones[phone].token, let command = phones[phone].asked else { return }
+      phones[phone].asked = nil
+      answer(command, phone)
     case .wake(let phone, let process):
       guard process == self.process, phones[phone].scheduledWake != nil else { return }
       guard let wake = fleet.wake(of: phones[phone].udid), wake <= awake else { return }
@@ -200,7 +202,7 @@ public struct Simulation {
     case .fleetWake(let process):
       guard process == self.process else { return }
       fleetWake = nil
-      deliver(.tick)
+      if let wake = fleet.wake, wake <= awake { deliver(.tick) } else { scheduleFleetWake() }
     case .event(let event, let process):
       guard process == self.process else { return }
       if case .body(let udid, let event) = event {
@@ -265,7 +267,7 @@ public struct Simulation {
   }
 
   private mutating func scheduleFleetWake() {
-    guard let process, let wake = fleet.wake, wake != fleetWake else { return }
+    guard let process, let wake = fleet.wake, fleetWake.map({ wake < $0 }) ?? true else { return }
     fleetWake = wake
     supervisor.put(.fleetWake(process: process), at: max(wake, awake))
   }

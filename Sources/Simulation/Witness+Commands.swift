@@ -47,7 +47,7 @@ extension Witness {
     if let began = bodies[index].roundBegan, bodies[index].roundBeganTrue > sight.hostChanged,
       bodies[index].hubLostAt == nil
     {
-      let due = max(began + phone.rules.every, bodies[index].lastAnsweredCommand, sight.stalledUntil)
+      let due = max(began + phone.rules.every, bodies[index].lastAnsweredCommand + .seconds(1), sight.stalledUntil)
       if sight.awake - due > .milliseconds(100) {
         broken(.nobodyDelays, index, sight, "its round began \(sight.awake - due) late")
       }
@@ -153,6 +153,7 @@ extension Witness {
     }
     if bodies[index].mounted == phone.boot { broken(.mountsOnce, index, sight, "a second time") }
     bodies[index].mounted = phone.boot
+    bodies[index].isMountRemembered = false
   }
 
   // MARK: - Answers
@@ -202,6 +203,10 @@ extension Witness {
     case .lock(let reading):
       bodies[index].lock = reading.state
       bodies[index].lockAsked = bodies[index].askedElapsed
+      // The lock has overtaken the launch.
+      if reading.state == .locked, bodies[index].sentRequests > 0, bodies[index].leaseTaken != nil {
+        bodies[index].wasRefusedAsLocked = true
+      }
       bodies[index].noteLock(reading.state, sight.awake)
     case .lease(.taken):
       bodies[index].leaseTaken = sight.awake
@@ -251,8 +256,10 @@ extension Witness {
       default: break
       }
       sent(index, sight)
-      if error == nil || error.map({ if case .silent = $0 { true } else { false } }) == true {
-        bodies[index].accepted = sight.awake
+      switch error {
+      // It may have been taken all the same.
+      case nil, .silent, .lost: bodies[index].accepted = sight.awake
+      default: break
       }
       return
     }

@@ -14,7 +14,9 @@ struct Witness {
   var processBegan = Duration.zero
 
   init(_ setting: Simulation.Setting) {
-    bodies = Array(repeating: BodyBooks(), count: setting.phones)
+    bodies = (0..<setting.phones).map { phone in
+      BodyBooks(probe: (setting.phoneRules[phone] ?? setting.rules).answerWithin)
+    }
   }
 
   /// The moment, and what of the host matters.
@@ -45,12 +47,12 @@ struct Witness {
   /// The watch of a body begins: at the start, or since the configuration names it again.
   mutating func begins(_ phone: Int, outcome: OutcomeWords?, revivals: Int, _ sight: Sight) {
     let old = bodies[phone]
-    var books = BodyBooks()
+    var books = BodyBooks(probe: old.probe)
     books.launch = old.launch
     books.stamp = old.stamp
     books.sent = old.sent
     books.stamps = old.stamps
-    books.mounted = old.mounted
+    if old.isMountRemembered { (books.mounted, books.isMountRemembered) = (old.mounted, true) }
     books.wasRefused = old.wasRefused
     books.counts = outcome != OutcomeWords(.unreachable, .detached)
     books.graceZero = sight.awake
@@ -67,8 +69,12 @@ struct Witness {
       bodies[phone].isOpen = false
       bodies[phone].leaseTaken = nil
       bodies[phone].hubLostAt = nil
+      if !bodies[phone].isMountRemembered { bodies[phone].mounted = nil }
     }
   }
+
+  /// The record knows of the last mount.
+  mutating func mountRemembered(_ phone: Int) { bodies[phone].isMountRemembered = true }
 
   mutating func fleetEvent(_ event: FleetEvent, _ sight: Sight) {
     switch event {
@@ -78,6 +84,7 @@ struct Witness {
         bodies[phone].cannotSee(sight.awake, forAbsence: false)
         bodies[phone].roundBegan = nil
         bodies[phone].hubLostAt = nil
+        if let there = bodies[phone].there, sight.awake - there >= .seconds(15) { bodies[phone].counts = true }
         bodies[phone].there = nil
         bodies[phone].devices = []
       }

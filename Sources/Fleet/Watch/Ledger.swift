@@ -45,6 +45,7 @@ struct Ledger: Sendable {
       queue[index].row == nil, queue[index].action == nil
     {
       queue[index].memory = entry.memory
+      queue[index].standing = entry.standing ?? queue[index].standing
       return
     }
     queue.append(entry)
