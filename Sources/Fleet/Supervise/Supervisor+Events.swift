@@ -33,7 +33,7 @@ extension Supervisor {
 
   private func carryOut(_ command: BodyCommand, _ udid: UDID) {
     guard let desk = state.with({ $0.desks[udid] }) else { return }
-    if world.isDry, let event = refused(command, udid) {
+    if world.isDry || world.onlyLooks, let event = refused(command, udid) {
       post(.body(udid, desk: desk.number, event))
       return
     }
@@ -41,9 +41,12 @@ extension Supervisor {
     desk.carryOut(command) { event in inbox.with { $0.append(.body(udid, desk: number, event)) } }
   }
 
-  /// In a dry run: what comes of it in place of the deed, and a word of what it would have been.
+  /// In a dry run and in a single look: what comes of it in place of the deed, and in the former a word of what it would
+  /// have been.
   private func refused(_ command: BodyCommand, _ udid: UDID) -> BodyEvent? {
     guard case .step(.takeLease, _) = command else { return nil }
+    let others = BodyEvent.step(.lease(.held(by: .current(.supervise))))
+    guard world.isDry else { return others }
     let now = now
     let sentence: String? = state.with { state in
       guard let body = state.watch.body(udid) else { return nil }
@@ -53,7 +56,7 @@ extension Supervisor {
       return "\(body.name ?? udid.description): the app would be launched now\(silent)"
     }
     if let sentence { ears.say(sentence) }
-    return .step(.lease(.held(by: .current(.supervise))))
+    return others
   }
 
   /// What an answer says beside what the watch makes of it.

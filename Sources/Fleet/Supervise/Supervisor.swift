@@ -24,6 +24,8 @@ public final class Supervisor: SupervisorView {
     public var notify: NotifySocket?
     /// Nothing is launched, mounted or undone: it is said what would be.
     public var isDry = false
+    /// One look, in which nothing is launched or mounted, however short the grace is.
+    public var onlyLooks = false
     /// The door's token of a body's settings; nil where there is none.
     public var token: @Sendable (DoorSettings) -> Secret? = { _ in nil }
     /// The folder of developer images; nil where none is mounted unasked.

@@ -51,6 +51,7 @@ final class SuperviseStage: Sendable {
     world.clock = SystemClock(scale: scale)
     world.notify = notify
     world.isDry = isDry
+    world.onlyLooks = isOnce
     world.token = file.token
     world.images = file.images(in: state)
     world.leftovers = KilledRuns(UndoNoteFolder(state), environment: context.environment, scale: scale)
