@@ -2,12 +2,15 @@ import Wire
 
 /// Whether rounds are being completed: what `/healthz` says.
 struct PageHealth: Sendable {
-  /// The configuration's time between two rounds, and for one answer.
+  /// The configuration's time between two rounds, and for one answer, where the round tells no others.
   var every: Duration
   var answerWithin: Duration
 
   /// A round in which bodies are revived takes longer than one in which all answer; this much is still well.
-  var limit: Duration { max(every * 3, .seconds(60)) + answerWithin }
+  private func limit(_ round: RoundPresent? = nil) -> Duration {
+    // Bodies may be looked at more seldom than the others, and the configuration read anew.
+    max((round?.every ?? every) * 3, .seconds(60)) + (round?.answerWithin ?? answerWithin)
+  }
 
   func answer(_ round: RoundPresent?, at now: Duration) -> PageResponse {
     guard let round else {
@@ -16,11 +19,12 @@ struct PageHealth: Sendable {
         """
         No round has been completed since the supervisor started. \
         It has only just begun, or usbmuxd or a disk holds it up. \
-        Wait for \(limit.shown), then see: fleetctl doctor
+        Wait for \(limit().shown), then see: fleetctl doctor
         """)
     }
     // A wall clock that was set back makes a round of the future, which is recent enough.
     let age = max(now - round.at, .zero)
+    let limit = limit(round)
     guard age <= limit else {
       return .refusal(
         503,

@@ -31,9 +31,7 @@ struct PageRoutes: Sendable {
     switch request.path {
     case []: return .later(within: Self.rowsLimit) { await page() }
     case ["events"]: return events(request, wake)
-    case ["healthz"]:
-      let health = PageHealth(every: settings.every, answerWithin: settings.answerWithin)
-      return .now(health.answer(view.lastRound(), at: settings.now()))
+    case ["healthz"]: return .now(health(view.lastRound()))
     case ["metrics"]: return .now(metrics(pages: pages()))
     case ["api", "bodies"]: return .now(.json(.array(view.bodies().map(\.json))))
     case ["api", "outcomes"]: return outcomes(request)
@@ -71,9 +69,15 @@ struct PageRoutes: Sendable {
 
   // MARK: - For programs
 
+  private func health(_ round: RoundPresent?) -> PageResponse {
+    PageHealth(every: settings.every, answerWithin: settings.answerWithin).answer(round, at: settings.now())
+  }
+
   private func metrics(pages: Int) -> PageResponse {
+    let round = view.lastRound()
     let metrics = FleetMetrics(
-      bodies: view.bodies(), host: view.host(), round: view.lastRound(), pages: pages, pings: pinger?.figures,
+      bodies: view.bodies(), host: view.host(), round: round, roundsAreWell: health(round).status == 200,
+      pages: pages, pings: pinger?.figures,
       process: .now(), version: settings.version)
     return PageResponse(200, type: FleetMetrics.type, metrics.text)
   }

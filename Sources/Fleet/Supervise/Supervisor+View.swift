@@ -23,7 +23,14 @@ extension Supervisor {
     }
   }
 
-  public func lastRound() -> RoundPresent? { state.with { $0.rounds.last } }
+  public func lastRound() -> RoundPresent? {
+    state.with { state in
+      var round = state.rounds.last
+      round?.every = state.watch.bodies.map(\.rules.every).max()
+      round?.answerWithin = state.watch.bodies.map(\.rules.answerWithin).max()
+      return round
+    }
+  }
 
   public func rows(after seq: Int, limit: Int) async throws(RecordTrouble) -> [OutcomeReport] {
     try await world.books.rows(after: seq, limit: limit)

@@ -47,6 +47,10 @@ public struct RoundPresent: Equatable, Sendable {
   public var at: Duration
   /// From its beginning to its end, on the clock that stops in the host's sleep.
   public var took: Duration
+  /// The longest time between two looks at one body, and for one answer, as they are configured now; nil where there is no
+  /// body.
+  public var every: Duration?
+  public var answerWithin: Duration?
 
   public init(number: Int, at: Duration, took: Duration) {
     self.number = number

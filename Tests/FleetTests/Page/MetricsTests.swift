@@ -32,7 +32,7 @@ import Wire
     let hall = "body=\"hall\",udid=\"\(StageView.udid(1))\""
     let stairs = "body=\"stairs\",udid=\"\(StageView.udid(2))\""
     for line in [
-      "fleetctl_build_info{version=\"1.2.3\"} 1", "fleetctl_host_well 1", "fleetctl_bodies 3",
+      "fleetctl_build_info{version=\"1.2.3\"} 1", "fleetctl_host_well 1", "fleetctl_rounds_well 1", "fleetctl_bodies 3",
       "fleetctl_body_well{\(hall)} 1", "fleetctl_body_well{\(stairs)} 0",
       "fleetctl_body_outcome{\(stairs),outcome=\"locked\",reason=\"passcode\"} 1",
       "fleetctl_body_silence_seconds{\(stairs)} 250.5", "fleetctl_body_silence_seconds{\(hall)} 0",

@@ -171,6 +171,15 @@ final class ServedPage: Sendable {
     #expect(old.json?["error"]?.string?.hasPrefix("No round has been completed for 1:11") == true)
   }
 
+  @Test func `is well for longer where a body is looked at more seldom`() async throws {
+    let served = try ServedPage(stage())
+    var round = RoundPresent(number: 7, at: StageView.now - .seconds(1_000), took: .seconds(2))
+    (round.every, round.answerWithin) = (.seconds(600), .seconds(20))
+    served.view.change { [round] in $0.round = round }
+
+    #expect(try await served.get("/healthz").status == 200)
+  }
+
   @Test func `still shows the bodies where the record can't be read`() async throws {
     var stage = stage()
     stage.trouble = .full(path: "/var/lib/fleetctl/fleet.sqlite")

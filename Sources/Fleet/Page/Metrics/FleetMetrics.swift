@@ -6,6 +6,8 @@ struct FleetMetrics {
   var bodies: [BodyPresent]
   var host: HostPresent
   var round: RoundPresent?
+  /// What `/healthz` says.
+  var roundsAreWell: Bool
   var pages: Int
   var pings: (sent: Int, failed: Int)?
   var process: ProcessFigures
@@ -39,6 +41,9 @@ struct FleetMetrics {
     text.family(
       "fleetctl_unstored_entries", .gauge, "Rows and notes that wait for the record to take them.",
       Double(host.unstored))
+    text.family(
+      "fleetctl_rounds_well", .gauge, "1 where a round was completed lately, as /healthz says, else 0.",
+      roundsAreWell ? 1 : 0)
     text.family("fleetctl_rounds_total", .counter, "Completed rounds since the start.", Double(round?.number ?? 0))
     text.family(
       "fleetctl_last_round_timestamp_seconds", .gauge, "When the latest round was completed.", round?.at.inSeconds)
