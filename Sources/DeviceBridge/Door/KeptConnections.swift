@@ -1,3 +1,4 @@
+import Glibc
 import Transport
 import Wire
 
@@ -9,8 +10,18 @@ struct KeptConnection {
   private let opened = ContinuousClock.now
 
   init(_ socket: Socket, _ phone: ListedPhone) {
-    self.socket = socket
+    self.socket = Self.outOfTheWay(socket)
     self.phone = phone
+  }
+
+  /// Low descriptors are left to libimobiledevice, which waits with select and so can't use any beyond its sets.
+  private static func outOfTheWay(_ socket: Socket) -> Socket {
+    let low = socket.release()
+    let high = fcntl(low, F_DUPFD_CLOEXEC, FD_SETSIZE)
+    // Where the process may not have so many, it stays where it is.
+    guard high >= 0 else { return Socket(adopting: low) }
+    Glibc.close(low)
+    return Socket(adopting: high)
   }
 
   /// A door whose listener is gone may go on to answer over a connection from before; nobody else gets in then, and that

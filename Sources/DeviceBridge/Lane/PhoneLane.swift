@@ -33,6 +33,9 @@ public final class PhoneLane: PhoneLink {
     kept.close()
   }
 
+  /// Ends the session that is kept from call to call, once the calls under way are over: nothing more is asked for now.
+  public func rest() { _ = thread.submit { $0.dropSession() } }
+
   /// The phone has left the bus: kept connections to its door are of no use any more.
   public func forgetConnections() { kept.drop() }
 

@@ -286,6 +286,8 @@ final class BodyDesk: Sendable {
         } else {
           heard(await lane.lock(by: .after(StepLimit.lock)), name)
         }
+        // Five hundred phones that are well need no session each.
+        lane.rest()
       }
     }
   }

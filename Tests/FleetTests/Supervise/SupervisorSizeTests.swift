@@ -84,7 +84,8 @@ import Wire
     #expect(await bed.rounds(8))
 
     #expect(abs(Scratch.names(in: "/proc/self/fd").count - before.0) <= 5)
-    #expect(abs(Scratch.names(in: "/proc/self/task").count - before.1) <= 5)
+    // A thread that has asked a door waits a while for the next one to ask: at most one for each phone.
+    #expect(abs(Scratch.names(in: "/proc/self/task").count - before.1) <= 12)
   }
 
   @Test(arguments: [("none", "up", ExitCode.done), ("kill-app", "up", .no), ("detach", "unreachable/detached", .no)])

@@ -29,7 +29,7 @@ private final class ScriptedHistory {
   /// - Parameter count: so many kills, at random moments spread over the history.
   init(kills count: Int, seed: UInt64) throws {
     phones = try SupervisedPhones(2, scale: Self.scale)
-    phones.configure("", supervise: "every: 4s, grace: 8s, spacing: 20s, settle: 4s, answer-within: 8s")
+    phones.configure("", supervise: "every: 4s, grace: 8s, spacing: 20s, settle: 16s, answer-within: 8s")
     self.count = count
     random = SeededGenerator(state: seed)
     child = phones.start("--json")
