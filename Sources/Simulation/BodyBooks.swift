@@ -72,6 +72,9 @@ struct BodyBooks {
   var lastAnswerElapsed: Duration?
   /// How long it had answered since the launch before the one under way, when that one began.
   var answeredBefore: Duration?
+  /// The same since the stamp before, of which a kill may have left nobody knowing whether a launch followed.
+  var surelyAnsweredBefore: Duration?
+  var stampBefore: LaunchStamp?
   var launchEnded = false
   var wasRefusedAsLocked = false
   var refusal: (reason: LaunchRefusal, build: Int, wasTrusted: Bool)?
@@ -103,6 +106,12 @@ struct BodyBooks {
     if silentFrom == nil, lastAnswer == nil { (gap, slack) = (.zero, .zero) }
     if silentFrom == nil { silentFrom = lastAnswer ?? asked }
     failedProbe = asked
+  }
+
+  /// How long it answered after that launch; nil where it did not, or over a boot of the host's.
+  func answered(since launch: LaunchStamp?, _ sight: Witness.Sight) -> Duration? {
+    guard let launch, launch.boot == sight.boot else { return nil }
+    return lastAnswerElapsed.map { $0 - launch.elapsed }
   }
 
   /// How long the present silence may be said to be.

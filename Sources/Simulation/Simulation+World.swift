@@ -100,7 +100,7 @@ extension Simulation {
       phones[index].underway = 0
       letGo(index)
     }
-    witness.killed(keepsMemory: disk == .fine)
+    witness.killed(keepsMemory: disk == .fine && fleet.unstored == 0)
     world.put(.start, at: now + down)
   }
 

@@ -136,10 +136,9 @@ extension Witness {
     let since: Duration
     if last.boot == sight.boot {
       since = sight.elapsed - last.elapsed
-    } else if sight.wall >= last.wall {
-      since = sight.wall - last.wall
     } else {
-      since = sight.elapsed - processBegan
+      // Since the process began it has been so long at least, whoever sets the wall clock.
+      since = max(sight.wall - last.wall, sight.elapsed - processBegan)
     }
     if since < phone.rules.spacing - .milliseconds(1) {
       broken(.oneLaunchASpacing, phone.index, sight, "\(since) after the last one")
@@ -169,10 +168,10 @@ extension Witness {
     }
     if case .storeStamp = command, case .step(.stamp(nil)) = event {
       bodies[index].isStamped = true
-      bodies[index].answeredBefore = bodies[index].launch.flatMap { launch in
-        guard launch.boot == sight.boot else { return nil }
-        return bodies[index].lastAnswerElapsed.map { $0 - launch.elapsed }
-      }
+      bodies[index].answeredBefore = bodies[index].answered(since: bodies[index].launch, sight)
+      let stamps = [bodies[index].launch, bodies[index].stampBefore].compactMap { $0 }
+      let newest = stamps.allSatisfy { $0.boot == sight.boot } ? stamps.max { $0.elapsed < $1.elapsed } : nil
+      bodies[index].surelyAnsweredBefore = bodies[index].answered(since: newest, sight)
     }
   }
 
@@ -268,7 +267,9 @@ extension Witness {
     case .locked, .notDebuggable, .appUntrusted, .appExited, .failed: sent(index, sight)
     }
     if refusal == .locked { bodies[index].wasRefusedAsLocked = true }
-    bodies[index].refusal = stands(refusal, phone) ? (refusal, phone.build, phone.isSignerTrusted) : nil
+    // Where it changed under the launch, what was read before says something else.
+    let wasSo = stands(refusal, phone) && (refusal != .appUntrusted || sight.now - phone.changed > .seconds(40))
+    bodies[index].refusal = wasSo ? (refusal, phone.build, phone.isSignerTrusted) : nil
     bodies[index].wasRefused = true
   }
 

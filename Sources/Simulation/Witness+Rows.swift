@@ -87,7 +87,8 @@ extension Witness {
     switch row.words.kind {
     case .unreachable where row.words.reason == .detached:
       let away = books.there == nil ? books.away.map { sight.awake - $0 } : nil
-      guard let away, away >= settle else {
+      // Missed before, and not seen since for long enough to count, it is missed still.
+      guard let away, away >= settle || !books.counts else {
         broken(.settled, index, sight, "away for \(String(describing: books.away.map { sight.awake - $0 }))")
         return
       }
@@ -122,8 +123,8 @@ extension Witness {
     if hasRow, before < phone.rules.spacing {
       broken(.revivalsCounted, index, sight, "a row, after \(before) of answers")
     }
-    if !hasRow, before >= phone.rules.spacing + .seconds(15) {
-      broken(.revivalsCounted, index, sight, "no row, though it had answered for \(before)")
+    if !hasRow, let surely = books.surelyAnsweredBefore, surely >= phone.rules.spacing + .seconds(15) {
+      broken(.revivalsCounted, index, sight, "no row, though it had answered for \(surely)")
     }
   }
 

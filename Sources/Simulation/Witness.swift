@@ -12,6 +12,7 @@ struct Witness {
   private(set) var isMuxLost = false
   /// When the last launch began anew to count: the wall clock of that moment went backwards over a boot.
   var processBegan = Duration.zero
+  private var boots = 1
 
   init(_ setting: Simulation.Setting) {
     bodies = (0..<setting.phones).map { phone in
@@ -42,6 +43,13 @@ struct Witness {
   mutating func started(_ sight: Sight) {
     isMuxLost = false
     processBegan = sight.elapsed
+    guard sight.boots != boots else { return }
+    boots = sight.boots
+    // Over a boot of the host's only the wall clock tells when launches were, and somebody may have set it.
+    for phone in bodies.indices {
+      bodies[phone].sent = []
+      if !bodies[phone].stamps.isEmpty { bodies[phone].stamps = [sight.now] }
+    }
   }
 
   /// The watch of a body begins: at the start, or since the configuration names it again.
@@ -50,6 +58,7 @@ struct Witness {
     var books = BodyBooks(probe: old.probe)
     books.launch = old.launch
     books.stamp = old.stamp
+    books.stampBefore = old.stampBefore
     books.sent = old.sent
     books.stamps = old.stamps
     if old.isMountRemembered { (books.mounted, books.isMountRemembered) = (old.mounted, true) }
@@ -150,6 +159,7 @@ struct Witness {
 
   /// On the disk: it counts, whoever lives to see it.
   mutating func stamped(_ phone: Int, _ stamp: LaunchStamp, _ sight: Sight) {
+    bodies[phone].stampBefore = bodies[phone].stamp
     bodies[phone].stamp = stamp
     bodies[phone].stamps = bodies[phone].stamps.suffix(9) + [sight.now]
   }

@@ -8,19 +8,37 @@ struct MutantHunt {
   func run() -> Int32 {
     var missed = 0
     var promises: Set<Promise> = []
-    for rule in WatchRule.allCases {
-      guard let (_, seed, violation) = Mutants.hunt(rule) else {
-        print("\(rule): NOT FOUND")
-        missed += 1
-        continue
-      }
-      promises.insert(violation.promise)
-      print("\(rule): seed \(seed), \(violation.text)")
-      fflush(nil)
+    for rule in WatchRule.allCases { hunt("\(rule)", [rule], nil, &missed, &promises) }
+    for (rules, promise) in Mutants.pairs {
+      hunt(rules.map { "\($0)" }.joined(separator: " and "), rules, promise, &missed, &promises)
     }
-    for promise in Promise.allCases where !promises.contains(promise) { print("never broken: \(promise.rawValue)") }
+    for promise in Promise.allCases where !promises.contains(promise) {
+      print("NEVER BROKEN: \(promise.rawValue)")
+      missed += 1
+    }
+    // What finds the mutants must find nothing without them.
+    if let (_, seed, violation) = Mutants.hunt(without: [], seeds: 1...12) {
+      print("the whole watch: seed \(seed), \(violation.text)")
+      missed += 1
+    }
+    let rules = WatchRule.allCases.count
     print(
-      "\(WatchRule.allCases.count - missed) of \(WatchRule.allCases.count) rules are missed when they are taken out.")
+      missed == 0
+        ? "each of \(rules) rules is missed when it is taken out, and each of \(promises.count) promises broken"
+        : "\(missed) NOT FOUND")
     return missed == 0 ? 0 : 1
+  }
+
+  private func hunt(
+    _ name: String, _ rules: [WatchRule], _ promise: Promise?, _ missed: inout Int, _ promises: inout Set<Promise>
+  ) {
+    if let (_, seed, violation) = Mutants.hunt(without: rules, for: promise) {
+      promises.insert(violation.promise)
+      print("\(name): seed \(seed), \(violation.text)")
+    } else {
+      print("\(name): NOT FOUND")
+      missed += 1
+    }
+    fflush(nil)
   }
 }

@@ -67,7 +67,7 @@ struct Years {
   }
 
   private func isSameWithoutLeaps(_ seed: UInt64) -> Bool {
-    var setting = Simulation.Setting(seed: seed, phones: 200, length: .seconds(7 * 86_400), .everyday)
+    var setting = Simulation.Setting(seed: seed, phones: 50, length: .seconds(7 * 86_400), .everyday)
     setting.keepsTrace = true
     var leaping = Simulation(setting)
     setting.leaps = false

@@ -4,11 +4,17 @@ import Testing
 
 @Suite struct `a watch that lacks a rule` {
   @Test(arguments: WatchRule.allCases) func `is found out`(_ rule: WatchRule) {
-    #expect(Mutants.hunt(rule) != nil, "nothing went wrong without \(rule)")
+    #expect(Mutants.hunt(without: [rule]) != nil, "nothing went wrong without \(rule)")
+  }
+
+  @Test func `is found out by each promise that no single rule breaks first`() {
+    for (rules, promise) in Mutants.pairs {
+      #expect(Mutants.hunt(without: rules, for: promise) != nil, "\(promise.rawValue)")
+    }
   }
 
   @Test func `is found out by a history of a few lines`() throws {
-    let (setting, _, violation) = try #require(Mutants.hunt(.grace))
+    let (setting, _, violation) = try #require(Mutants.hunt(without: [.grace]))
 
     let least = Shrinking.shrink(setting, violation, runs: 300)
 

@@ -28,6 +28,8 @@ extension BodyWatch {
     case .lockChanged(let reading): lockChanged(reading, now)
     case .paused(let pause):
       self.pause = pause
+      // A launch that is being prepared is none any more.
+      if isPaused(now) { discardRun() }
       if pause == nil, !rules.book.keeps(.pauseKeepsGrace) { beginGraceAnew() }
     case .host(let change): hostChanged(change, now)
     case .hold, .step, .facts, .mounted, .port: answer(event, now)

@@ -121,6 +121,10 @@ extension BodyWatch {
   /// An answer to what was asked before an interruption, or before the world changed: the round begins anew.
   mutating func discarded(_ event: ReviveEvent, _ now: WatchTime) {
     _ = note(event, now)
+    // That nobody could look is true all the same.
+    if case .door(.unreachable(let error)) = event, error.fault != nil {
+      noteSight(.unreachable(error), asked: now.awake, now)
+    }
     if case .lease(.taken) = event { leaseTaken = now.awake }
     if case .stamp(.some) = event { unstamp(wasStored: false) }
     abandon(now)

@@ -20,6 +20,7 @@ extension BodyWatch {
     if isLate, unseenFrom == nil, rules.book.keeps(.gapsAreNotSilence) {
       silence.skip(awake, at: now.awake(rules.book))
     }
+    if isLate, rules.book.keeps(.gapsAreNotSilence) { presence.interrupted(at: now.awake) }
     silence.interrupted()
     if rules.book.keeps(.freshProbeAfterGap) { discardRun() }
   }

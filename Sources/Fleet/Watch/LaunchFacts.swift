@@ -59,7 +59,11 @@ extension WatchMemory.Refusal {
   /// nil where the reason is no fact about the phone, or the facts say otherwise.
   init?(_ reason: OutcomeReason, _ facts: LaunchFacts) {
     switch Self.fact(of: reason) {
-    case .installed, .developerMode, .image: self.init(reason: reason, fact: nil)
+    // The launch itself has looked, later than the facts were read.
+    case .installed, .developerMode:
+      self.init(reason: reason, fact: nil)
+      return
+    case .image: self.init(reason: reason, fact: nil)
     case .build: self.init(reason: reason, fact: facts.build)
     case .ios: self.init(reason: reason, fact: facts.ios)
     case nil: return nil

@@ -97,6 +97,11 @@ public struct Presence: Equatable, Sendable {
     (awayFrom, backFrom) = (now, nil)
   }
 
+  /// Nobody has looked for a while: who has not been listed yet is not missing for that.
+  mutating func interrupted(at now: Duration) {
+    if counts, isRelisting, awayFrom != nil { awayFrom = now }
+  }
+
   /// The hub is back: who of its phones is still missing is missed from now on.
   mutating func hubReturned(at now: Duration, counts: Bool) {
     guard !isThere else { return }
