@@ -25,7 +25,7 @@ private func refusal(_ text: String) -> [String] {
 }
 
 private let everyKind =
-  "arrange, request, start, finish, until, launch, revive, lock, door, app, files, screen, log, repeat, for-each, wait, "
+  "arrange, request, start, finish, until, launch, revive, lock, door, ready, app, files, screen, log, repeat, for-each, wait, "
   + "operator, command"
 
 @Suite struct `a scenario file` {

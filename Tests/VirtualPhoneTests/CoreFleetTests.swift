@@ -34,7 +34,7 @@ import Wire
     #expect(test.fleet.phones.map(\.preset.ios) == ["16.7", "18.5", "16.7", "18.5", "16.7"])
   }
 
-  @Test(arguments: [0, 257, -1])
+  @Test(arguments: [0, 513, -1])
   func `is refused in a number that one process does not hold`(count: Int) throws {
     #expect(throws: VirtualFleetError.phones(count)) { try TestFleet(phones: count) }
   }
