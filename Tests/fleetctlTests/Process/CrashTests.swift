@@ -88,7 +88,8 @@ private final class ScriptedHistory {
     try await RecordReader(phones.folder.file("state/fleet.sqlite")).outcomes()
   }
 
-  /// The words of one phone's rows so far.
+  /// The words of one phone's rows so far. A launch whose outcome a kill took away counts among those that make a crash
+  /// loop, so that a revival is one under either name.
   func rows(_ phone: Int) -> [String] {
     let udid = phones.udid(phone)
     let found = Guarded<[String]>([])
@@ -96,7 +97,11 @@ private final class ScriptedHistory {
     let path = phones.folder.file("state/fleet.sqlite")
     Task.detached {
       let rows = (try? await RecordReader(path).outcomes()) ?? []
-      found.with { $0 = rows.filter { $0.udid?.description == udid }.map(\.words.text) }
+      found.with {
+        $0 = rows.filter { $0.udid?.description == udid }.map {
+          $0.words.kind == .revived ? "revived" : $0.words.text
+        }
+      }
       done.open()
     }
     _ = done.wait(until: .after(.seconds(5)))
