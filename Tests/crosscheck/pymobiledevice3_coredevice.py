@@ -15,6 +15,8 @@ def coredevice(fleet, checks, at, phone):
     major = int(ios.split(".")[0])
     there = lambda *words: at("developer", "core-device", *words, "--userspace")
 
+    # Whatever came before has left it running or not; from here on it does not run.
+    fleet.act(udid, "launch-app")
     fleet.act(udid, "kill-app")
     launched = json.loads(there("launch-application", BUNDLE, "--env", "HALL=7", "--env", "EMPTY=", "one", "two words"))
     pid = launched["processToken"]["processIdentifier"]
