@@ -166,13 +166,15 @@ import Wire
     #expect(said.with { $0 }.first?.hasPrefix("hall is not back to in-front: ") == true)
   }
 
-  @Test func `takes no look that its own end cut short for trouble of the cable`() async throws {
+  /// It took as long as was left, or it only began when the time was over.
+  @Test(arguments: [Duration.seconds(1), .zero])
+  func `takes no look that its own end cut short for trouble of the cable`(_ took: Duration) async throws {
     let clock = TestClock()
     let udid = UDID("00008110-000A1B2C3D4E5F60")
     // Each request takes a second; the last one would need more time than is left.
     let phone = FakePhone(before: { _ in
       clock.advance(by: .seconds(1))
-      return .seconds(1)
+      return took
     })
     phone.state.with {
       $0.answers["GET /x"] = [

@@ -10,8 +10,9 @@ public struct PhoneLocks: Sendable {
   public static let folderVariable = "FLEETCTL_LOCK_FOLDER"
   /// Between two looks at a lock that somebody holds.
   private static let pause = Duration.milliseconds(100)
-  /// How often a holder that has not written its name yet is looked at again.
-  private static let patience = 10
+  /// How often a holder that has not written its name yet is looked at again, and how soon.
+  static let patience = 10
+  static let moment = Duration.milliseconds(10)
 
   public let folder: String
 
@@ -42,7 +43,7 @@ public struct PhoneLocks: Sendable {
       case .busy(let other) where other.pid == nil && nameless < Self.patience:
         // It is being taken in this moment: the name follows.
         nameless += 1
-        guard await Self.rest(.milliseconds(10)) else { return .cancelled }
+        guard await Self.rest(Self.moment) else { return .cancelled }
         continue
       case .busy(let other):
         if wait.hasPassed { return .held(by: other) }
@@ -87,7 +88,7 @@ public struct PhoneLocks: Sendable {
   }
 
   /// - Returns: false when the task is cancelled.
-  private static func rest(_ span: Duration) async -> Bool {
+  static func rest(_ span: Duration) async -> Bool {
     do { try await SuspendingClock().sleep(for: span) } catch { return false }
     return true
   }

@@ -102,7 +102,7 @@ final class BodyDesk: Sendable {
   /// - Parameter answer: called once, unless the desk is closed meanwhile.
   func carryOut(_ command: BodyCommand, _ answer: @escaping @Sendable (BodyEvent) -> Void) {
     switch command {
-    case .askHold: answer(.hold(askHold()))
+    case .askHold: Task { answer(.hold(await askHold())) }
     case .lookAtPort(let port, _): answer(.port(showsPhone: means.ports.shows(udid, at: port)))
     case .letGo: letGo()
     case .step(let step, let limit):
@@ -134,10 +134,10 @@ final class BodyDesk: Sendable {
 
   // MARK: - Who holds the phone
 
-  private func askHold() -> HoldLook {
+  private func askHold() async -> HoldLook {
     // One of our own stands for what a killed run left, and is being undone. What keeps the lock from being looked at is
     // met again, and told, when it is to be taken.
-    if let holder = means.locks.holder(of: udid, on: means.mux) { return .held(by: holder) }
+    if let holder = await means.locks.holder(of: udid, on: means.mux) { return .held(by: holder) }
     return undoLeftovers() ? .held(by: means.holder) : .free
   }
 

@@ -72,7 +72,7 @@ extension Scene {
   private func call(hook line: RequestLine, limit: Duration) async -> MeansOutcome {
     var step = RequestStep(line: line)
     step.deadline = limit
-    guard let (ending, _) = await send(step) else { return .broken("the run was stopped") }
+    guard let ending = await send(step)?.ending else { return .broken("the run was stopped") }
     if case .response(let message) = ending, (200..<300).contains(message.status) { return .claimed }
     let text = "the app's hook \(line): \(AnswerText.of(ending))"
     if case .unreachable = ending { return .lost(text) }

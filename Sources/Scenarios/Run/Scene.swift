@@ -95,11 +95,21 @@ final class Scene: Sendable {
 }
 
 extension Scene {
+  /// A request to the door that was made.
+  struct Call {
+    var ending: DoorAnswer.Ending
+    /// From when it began, on the scenario's clock.
+    var took: Duration
+    /// What it was given was over at its end, even where it only began then.
+    var ranOut: Bool
+  }
+
   /// Sends a request to the door.
   ///
   /// - Parameter longest: cuts the request's own limit short.
-  /// - Returns: nil when the run was stopped meanwhile; otherwise how it ended, and how long it took on the scenario's clock.
-  func send(_ step: RequestStep, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
+  /// - Returns: nil when the run was stopped meanwhile.
+  func send(_ step: RequestStep, longest: Duration? = nil) async -> Call? {
+    let began = clock.now
     let values = texts.mapValues(Self.escaped)
     let line = RequestLine(method: step.line.method, target: Placeholders.fill(step.line.target, values))
     let call = body.door.call(line)
@@ -113,11 +123,11 @@ extension Scene {
     guard let answer = await unlessCancelled({ [link] in await link.request(request) }) else { return nil }
     let took = clock.span(ofHost: answer.took)
     exchanges.note(request, answer.ending, took: took)
-    return (answer.ending, took)
+    return Call(ending: answer.ending, took: took, ranOut: longest.map { clock.now - began >= $0 } ?? false)
   }
 
   /// Calls one of docs/door.md's requests by name.
-  func call(_ row: DoorRow, longest: Duration? = nil) async -> (ending: DoorAnswer.Ending, took: Duration)? {
+  func call(_ row: DoorRow, longest: Duration? = nil) async -> Call? {
     let line = DoorSettings.usual[row] ?? RequestLine(method: "GET", target: "/\(row.rawValue)")
     return await send(RequestStep(line: line), longest: longest)
   }

@@ -31,7 +31,7 @@ extension Scene {
 
   /// A door that is silent in one way, of an app that runs.
   func readSilence(_ isIt: (DoorAnswer.Ending) -> String?) async -> StateReading {
-    guard let (ending, _) = await call(.hello, longest: Self.muteLimit) else {
+    guard let ending = await call(.hello, longest: Self.muteLimit)?.ending else {
       return .unreadable("the run was stopped")
     }
     if case .unreachable(let error) = ending { return .unreachable(error.sentence) }

@@ -26,9 +26,9 @@ extension StepRunner {
     }
     var answer = wish.refusal(by: body)
     if answer == nil {
-      guard let (ending, took) = await scene.call(.status) else { return .stopped }
-      if case .unreachable(let error) = ending { return .broken(error.sentence) }
-      answer = wish.answer(by: body, DoorAnswer(ending: ending, took: took))
+      guard let call = await scene.call(.status) else { return .stopped }
+      if case .unreachable(let error) = call.ending { return .broken(error.sentence) }
+      answer = wish.answer(by: body, DoorAnswer(ending: call.ending, took: call.took))
     }
     guard let answer else { return .stopped }
     var message = HTTPMessage()

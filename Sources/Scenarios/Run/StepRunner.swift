@@ -86,10 +86,9 @@ extension StepRunner {
   }
 
   private func once(_ step: RequestStep, longest: Duration?) async -> Try {
-    guard let (ending, took) = await scene.send(step, longest: longest) else { return Try(result: .stopped) }
-    let result = await check(ending, took: took, step.expectation)
-    guard let longest else { return Try(result: result) }
-    return Try(result: result, wasCut: took >= longest && Self.isLate(ending))
+    guard let call = await scene.send(step, longest: longest) else { return Try(result: .stopped) }
+    let result = await check(call.ending, took: call.took, step.expectation)
+    return Try(result: result, wasCut: call.ranOut && Self.isLate(call.ending))
   }
 
   /// Whether more time could have made another ending of it. A way to the phone that is not open yet when the time is
@@ -161,10 +160,10 @@ extension StepRunner {
   /// Calls hello once. How long a mute door is listened to is the caller's to say: that it is silent can be said sooner
   /// than that it does not answer.
   private func doorOnce(_ answers: Bool, longest: Duration?) async -> Try {
-    guard let (ending, took) = await scene.call(.hello, longest: longest) else { return Try(result: .stopped) }
-    let came = "\(AnswerText.of(ending)) after \(took.shown)"
-    let wasCut = longest.map { took >= $0 && Self.isLate(ending) } ?? false
-    switch ending {
+    guard let call = await scene.call(.hello, longest: longest) else { return Try(result: .stopped) }
+    let came = "\(AnswerText.of(call.ending)) after \(call.took.shown)"
+    let wasCut = call.ranOut && Self.isLate(call.ending)
+    switch call.ending {
     case .unreachable(let error): return Try(result: .broken(error.sentence), wasCut: wasCut)
     case .response: return Try(result: answers ? .held(came: came) : .failed(expected: "the door silent", came: came))
     case .refused, .silent, .badReply:

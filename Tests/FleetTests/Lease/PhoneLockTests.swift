@@ -58,7 +58,23 @@ import Wire
   @Test func `ends when its last owner forgets it`() async throws {
     do { _ = try await take() }
 
-    _ = try await take(Self.person)
+    let next = try await take(Self.person)
+
+    #expect(await locks.holder(of: Self.udid, on: Self.mux) == Self.person)
+    next.release()
+    #expect(await locks.holder(of: Self.udid, on: Self.mux) == nil)
+  }
+
+  @Test func `is looked at again for a moment where it has no name yet, and is a lock without one too`() async throws {
+    let lease = try await take()
+    truncate(file, 0)
+    let began = ContinuousClock.now
+
+    let seen = await locks.holder(of: Self.udid, on: Self.mux)
+
+    #expect(seen == Holder())
+    #expect(ContinuousClock.now - began >= PhoneLocks.moment * (PhoneLocks.patience - 1))
+    lease.release()
   }
 
   @Test func `is waited for, and the one who waits is told who has it`() async throws {

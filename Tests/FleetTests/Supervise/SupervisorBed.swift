@@ -44,8 +44,7 @@ final class SupervisorBed: Sendable {
     configuration.supervise.grace = .seconds(4)
     configuration.supervise.spacing = .seconds(10)
     configuration.supervise.settle = .seconds(2)
-    // A second of the wall, for machines that have other things to do.
-    configuration.supervise.answerWithin = .seconds(20)
+    configuration.supervise.answerWithin = .seconds(5)
     change(&configuration)
     return configuration
   }

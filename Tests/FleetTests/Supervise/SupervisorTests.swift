@@ -23,7 +23,7 @@ import Wire
 
     try bed.do("kill-app")
 
-    #expect(await bed.rows("up", "revived"))
+    #expect(await bed.rows("up", "revived"), "\(bed.rows.with { $0.map(\.json.line) })")
     #expect(await bed.rounds(2))
     #expect(bed.launches() == 1)
   }

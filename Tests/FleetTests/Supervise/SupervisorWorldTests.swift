@@ -6,9 +6,6 @@ import Transport
 import VirtualPhone
 import Wire
 
-/// Whether tests run that do not hold in every run: FLEETCTL_UNSTEADY=1.
-private let unsteadyToo = getenv("FLEETCTL_UNSTEADY") != nil
-
 @Suite(.serialized) struct `a supervisor among others` {
   @Test func `leaves a phone to a run that holds it, and takes it back when the run lets go`() async throws {
     let bed = try SupervisorBed("18.5")
@@ -29,9 +26,7 @@ private let unsteadyToo = getenv("FLEETCTL_UNSTEADY") != nil
     #expect(bed.launches() == 1)
   }
 
-  /// Fails in some of its runs, for a reason that is not found yet: docs/watch.md, "Not steady".
-  @Test(.enabled(if: unsteadyToo))
-  func `undoes what a killed run has left before anything else, and holds the phone meanwhile`() async throws {
+  @Test func `undoes what a killed run has left before anything else, and holds the phone meanwhile`() async throws {
     let bed = try SupervisorBed("18.5")
     try bed.do("kill-app")
     let undo = FakeUndo(bed)
@@ -201,22 +196,21 @@ private let unsteadyToo = getenv("FLEETCTL_UNSTEADY") != nil
     #expect(body.words == OutcomeWords(.revived))
   }
 
-  /// Fails in some of its runs, for a reason that is not found yet: docs/watch.md, "Not steady".
-  @Test(.enabled(if: unsteadyToo)) func `begins a record anew that somebody has removed, and says so in one row`()
-    async throws
-  {
+  @Test func `begins a record anew that somebody has removed, and says so in one row`() async throws {
     let bed = try SupervisorBed("18.5")
     try await bed.start()
-    #expect(await bed.rows("up"))
+    // The row is in the old record, and does not come into the new one.
+    #expect(await eventually { bed.kept.with { $0.map(\.words.text) } == ["up"] })
     for end in ["", "-wal", "-shm"] { unlink(bed.recordPath + end) }
     try bed.do("kill-app")
 
     #expect(await bed.rows("up", "revived"))
-    #expect(
-      await eventually {
-        let rows = try? await RecordReader(bed.recordPath).outcomes()
-        return rows?.map(\.words.text) == ["up", "revived"] && rows?.first?.udid == nil
-      })
+    let isAnew = await eventually {
+      let rows = try? await RecordReader(bed.recordPath).outcomes()
+      return rows?.map(\.words.text) == ["up", "revived"] && rows?.first?.udid == nil
+    }
+    let rows = try? await RecordReader(bed.recordPath).outcomes()
+    #expect(isAnew, "\(rows ?? [])")
   }
 }
 
@@ -231,7 +225,7 @@ private final class FakeUndo: LeftoverUndoing {
   func hasLeftovers(of udid: UDID) -> Bool { ended.with { $0 } == 0 }
 
   func undo(_ body: Body, over lane: PhoneLane, notice: @escaping @Sendable (String) -> Void) async -> String? {
-    let holder = bed.locks.holder(of: body.udid, on: bed.mux)
+    let holder = await bed.locks.holder(of: body.udid, on: bed.mux)
     wasHeld.with { $0 = holder?.purpose == .supervise }
     try? await ContinuousClock().sleep(for: .milliseconds(500))
     ended.with { $0 += 1 }

@@ -33,7 +33,8 @@ enum WhyCommand {
     }
     let isSupervised = trouble == nil && bodies.contains { $0.udid == body.udid }
     if !isSupervised {
-      body.heldBy = PhoneLocks(environment: context.environment).holder(of: body.udid, on: try Bench.address(context))
+      body.heldBy = await PhoneLocks(environment: context.environment).holder(
+        of: body.udid, on: try Bench.address(context))
     }
     let past = try await Past(body, count, bench.reader)
     if context.wantsJSON {

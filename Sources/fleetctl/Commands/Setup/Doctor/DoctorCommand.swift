@@ -47,7 +47,7 @@ enum DoctorCommand {
       for (index, body) in bodies.enumerated() {
         if index >= side, let (done, findings) = await group.next() { found[done] = findings }
         group.addTask {
-          let exam = BodyExam(body: body, mux: bench.mux, holder: locks.holder(of: body.udid, on: bench.mux))
+          let exam = BodyExam(body: body, mux: bench.mux, holder: await locks.holder(of: body.udid, on: bench.mux))
           return (index, await exam.findings())
         }
       }
