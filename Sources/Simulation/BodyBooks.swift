@@ -39,12 +39,16 @@ struct BodyBooks {
   var isRelisted = true
   /// It has been there for a settle time since it was missed.
   var counts = true
+  /// It was away for so long that it may be missed still, before it has been there for as long.
+  var mayBeMissed = false
   var hubLostAt: Duration?
 
   // Silence.
   var graceZero = Duration.zero
   /// How much since then nobody could have observed.
   var graceGap = Duration.zero
+  /// It may have begun anew as late as that: a hub that was away for about the settle time was missed, or was not.
+  var graceMaybe = Duration.zero
   var lastAnswer: Duration?
   var silentFrom: Duration?
   var gap = Duration.zero
@@ -52,6 +56,8 @@ struct BodyBooks {
   var slack = Duration.zero
   var unseen: Duration?
   var isUnseenForAbsence = false
+  /// Without time since the probe that is open, or was last.
+  var sinceProbe = (gap: Duration.zero, slack: Duration.zero)
   /// What the last silence came to that ended since the last row.
   var ended: ClosedRange<Duration>?
 
@@ -78,6 +84,8 @@ struct BodyBooks {
   var launchEnded = false
   var wasRefusedAsLocked = false
   var refusal: (reason: LaunchRefusal, build: Int, wasTrusted: Bool)?
+  /// The facts before the launch under way could not be read.
+  var factsUnread = false
   /// There was a refusal since the last answer, also in an earlier process.
   var wasRefused = false
   /// The boot and image that were mounted for.
@@ -90,7 +98,7 @@ struct BodyBooks {
   // MARK: - Silence
 
   mutating func answered(_ sight: Witness.Sight) {
-    seen(sight.awake)
+    seen(asked)
     if silentFrom != nil { ended = bounds(at: sight.awake) }
     silentFrom = nil
     lastAnswer = sight.awake
@@ -101,9 +109,17 @@ struct BodyBooks {
     (launchEnded, refusal, wasRefused) = (false, nil, false)
   }
 
+  mutating func probes() { sinceProbe = (.zero, .zero) }
+
   mutating func wasSilent() {
+    let wasUnseen = unseen.map { $0 <= asked } ?? false
     seen(asked)
-    if silentFrom == nil, lastAnswer == nil { (gap, slack) = (.zero, .zero) }
+    if silentFrom == nil, lastAnswer == nil {
+      (gap, slack) = sinceProbe
+    } else if wasUnseen {
+      (gap, slack) = (gap + sinceProbe.gap, slack + sinceProbe.slack)
+      graceGap += sinceProbe.gap
+    }
     if silentFrom == nil { silentFrom = lastAnswer ?? asked }
     failedProbe = asked
   }
@@ -136,7 +152,7 @@ struct BodyBooks {
     unseen = nil
     if isUnseenForAbsence, now - from <= .seconds(40) {
       // Whether it was a flap is for the settle time to say: a little more or less.
-      slack += now - from
+      slack += now - from + .seconds(10)
     } else {
       gap += now - from - .seconds(1)
       graceGap += max(now - max(from, graceZero) - .seconds(1), .zero)
@@ -146,14 +162,13 @@ struct BodyBooks {
 
   /// Nobody had time to look.
   mutating func gap(of span: Duration) {
+    let isLong = span > .seconds(45)
+    let (skipped, doubt) = isLong ? (span - .seconds(25), Duration.seconds(50)) : (.zero, span + .seconds(30))
+    sinceProbe = (sinceProbe.gap + skipped, sinceProbe.slack + doubt)
     guard unseen == nil else { return }
-    guard span > .seconds(45) else {
-      slack += span + .seconds(20)
-      return
-    }
-    gap += span - .seconds(25)
-    graceGap += span - .seconds(25)
-    slack += .seconds(50)
+    gap += skipped
+    graceGap += skipped
+    slack += doubt
   }
 
   mutating func graceAnew(_ now: Duration) { (graceZero, graceGap) = (now, .zero) }
@@ -166,7 +181,10 @@ struct BodyBooks {
     let isFlap = away.map { now - $0 <= .seconds(15) } ?? true
     if isRelisted, outcome != OutcomeWords(.unreachable, .detached) { away = nil }
     isRelisted = false
-    if !isFlap { graceAnew(now) }
+    if !isFlap {
+      mayBeMissed = true
+      graceAnew(now)
+    }
   }
 
   mutating func noteLock(_ state: LockState, _ now: Duration) {

@@ -8,7 +8,7 @@ public struct Chances: Sendable {
   public var hostGap: Duration
 
   /// A shelf of kiosks as it is: months of it.
-  public static let everyday = Chances(phoneGap: .seconds(12 * 3_600), hostGap: .seconds(8 * 3_600))
+  public static let everyday = Chances(phoneGap: .seconds(18 * 3_600), hostGap: .seconds(12 * 3_600))
   /// So much at once that things happen while others are under way.
   public static let crowded = Chances(phoneGap: .seconds(700), hostGap: .seconds(1_500))
 

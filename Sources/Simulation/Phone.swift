@@ -66,6 +66,8 @@ struct Phone {
   var pausedUntil: Duration?
   /// What kept a session from the launch that is under way, when it began.
   var launchSession: PhoneError?
+  /// The same of what it is refused for before anything is sent.
+  var launchRefusal: LaunchRefusal?
   /// What the disk will say to the stamp that is being stored.
   var stampTrouble: HostTrouble?
 

@@ -13,13 +13,15 @@ struct Record {
   /// Set when somebody deleted it, until the supervisor has noticed.
   var pauses: [UDID: Pause] = [:]
   var isDeleted = false
+  /// Counts the files that were at its place.
+  var generation = 1
   /// It was at some time: rows speak of what it does not hold.
   var wasDeleted = false
 
   mutating func delete() {
-    let (stamps, pauses) = (stamps, pauses)
+    let (stamps, pauses, generation) = (stamps, pauses, generation)
     self = Record()
-    (self.stamps, self.pauses) = (stamps, pauses)
+    (self.stamps, self.pauses, self.generation) = (stamps, pauses, generation + 1)
     (isDeleted, wasDeleted) = (true, true)
   }
 

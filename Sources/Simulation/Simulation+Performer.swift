@@ -143,6 +143,7 @@ extension Simulation {
     launches += 1
     if setting.keepsTrace { trace.append(Trace(at: now, phone: phone, what: .launch(fresh: fresh))) }
     phones[phone].launchSession = phones[phone].session
+    phones[phone].launchRefusal = phones[phone].refusal(at: now)
     guard unreachable(phone) == nil, let process else { return }
     plan(.launchLands(phone, token: phones[phone].token + 1, process: process), phone, after: lands)
   }
@@ -190,7 +191,7 @@ extension Simulation {
     let phone = phones[index]
     if let error = phone.launchSession { return error }
     if phone.session != nil { return .lost(phone.udid, step: "launching") }
-    if let refusal = phone.refusal(at: now) { return .launchRefused(phone.udid, refusal, detail: "") }
+    if let refusal = phone.launchRefusal { return .launchRefused(phone.udid, refusal, detail: "") }
     switch phone.manner {
     case .refusedLocked: return .launchRefused(phone.udid, .locked, detail: "Locked")
     case .refusedUntrusted: return .launchRefused(phone.udid, .appUntrusted, detail: "untrusted")
@@ -250,11 +251,11 @@ extension Simulation {
     }
     switch disk {
     case .fine:
-      world.put(.diskTakes(entry, process: process), at: now + .milliseconds(2))
+      world.put(.diskTakes(entry, process: process, generation: record.generation), at: now + .milliseconds(2))
       supervisor.put(.event(.stored, process: process), at: awake + .milliseconds(4))
     case .slow:
       // It arrives in the end, long after it was given up.
-      world.put(.diskTakes(entry, process: process), at: now + .seconds(330))
+      world.put(.diskTakes(entry, process: process, generation: record.generation), at: now + .seconds(330))
       let event = FleetEvent.notStored(.slowDisk(limit: .seconds(10)))
       supervisor.put(.event(event, process: process), at: awake + .seconds(10))
     case .full, .dead:

@@ -41,7 +41,9 @@ extension Simulation {
       phones[phone].planned -= 1
       phones[phone].changed = now
       if phones[phone].lease == .reviver { phones[phone].lease = .nobody }
-    case .diskTakes(let entry, let process): if process == self.process { diskTakes(entry) }
+    case .diskTakes(let entry, let process, let generation):
+      // What is written to a deleted file is nowhere.
+      if process == self.process, generation == record.generation { diskTakes(entry) }
     case .stampTaken(let phone, let stamp, let memory):
       phones[phone].planned -= 1
       // Handed to the disk, whatever has become of the process.
@@ -100,7 +102,7 @@ extension Simulation {
       phones[index].underway = 0
       letGo(index)
     }
-    witness.killed(keepsMemory: disk == .fine && fleet.unstored == 0)
+    witness.killed(keepsMemory: disk == .fine && fleet.unstored == 0 && !record.isDeleted)
     world.put(.start, at: now + down)
   }
 
@@ -160,7 +162,7 @@ extension Simulation {
       // The world goes on meanwhile; the supervisor's clock has not moved.
       lastHostChange = max(lastHostChange, now + span, stalledUntil + slept)
     case .stall:
-      witness.stalled(max(awake + span - max(stalledUntil, awake), .zero))
+      witness.stalled(max(awake + span - max(stalledUntil, awake), .zero), sight)
       stalledUntil = max(stalledUntil, awake + span)
       lastHostChange = max(lastHostChange, now + span, stalledUntil + slept)
     case .wallBack: wallShift -= span

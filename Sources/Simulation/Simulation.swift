@@ -87,7 +87,7 @@ public struct Simulation {
     case launchLands(Int, token: Int, process: Int)
     case plugged(Int)
     case reviverLetsGo(Int)
-    case diskTakes(LedgerEntry, process: Int)
+    case diskTakes(LedgerEntry, process: Int, generation: Int)
     case stampTaken(Int, LaunchStamp, WatchMemory)
     case start
   }

@@ -30,9 +30,10 @@ extension Witness {
     let index = phone.index
     switch step {
     case .probe:
+      bodies[index].probes()
       if let there = bodies[index].there {
         let isSettled = sight.awake - there >= phone.rules.settle - .milliseconds(1)
-        if isSettled { bodies[index].counts = true }
+        if isSettled { (bodies[index].counts, bodies[index].mayBeMissed) = (true, false) }
         if !bodies[index].counts { broken(.settled, index, sight, "asked \(sight.awake - there) after its return") }
       }
       if bodies[index].wasHeld { broken(.noLaunchUnderOthers, index, sight, "a look at a held phone") }
@@ -65,7 +66,7 @@ extension Witness {
     else { return }
     let slack = Duration.seconds(120)
     let spacing = phone.rules.spacing
-    let graceEnd = books.graceZero + books.graceGap + books.slack + phone.rules.grace
+    let graceEnd = max(books.graceZero + books.graceGap + books.slack, books.graceMaybe) + phone.rules.grace
     let stamped = books.stamp.map { $0.boot == sight.boot ? $0.elapsed : sight.elapsed } ?? .seconds(-100_000)
     let factsDue = !books.wasRefused ? phone.changed : phone.changed + spacing
     guard sight.awake > graceEnd + slack, sight.elapsed > stamped + spacing + slack, sight.now > factsDue + slack,
@@ -114,7 +115,7 @@ extension Witness {
     if books.sentRequests >= 2 { broken(.launchesAsSaid, index, sight, "a third request") }
     if let refusal = books.refusal, refusal.build == phone.build,
       refusal.wasTrusted == phone.isSignerTrusted, books.requests == 0, stands(refusal.reason, phone),
-      sight.now > phone.changed + .seconds(5)
+      sight.now > phone.changed + .seconds(5), !books.factsUnread
     {
       broken(.noLaunchOnFact, index, sight, "\(refusal.reason.rawValue) stands")
     }
@@ -164,7 +165,14 @@ extension Witness {
     switch event {
     case .hold(let look): held(look, index, sight)
     case .step(let event): self.step(event, phone, sight)
-    case .tick, .attached, .detached, .lockChanged, .facts, .mounted, .port, .paused, .host: break
+    case .mounted(.failed): bodies[index].wasRefused = true
+    case .mounted(.locked), .mounted(.broken): bodies[index].mounted = nil
+    case .facts(let facts):
+      bodies[index].factsUnread = facts.ios == nil
+      if let refusal = bodies[index].refusal, !stands(refusal.reason, phone) { bodies[index].refusal = nil }
+      // Which stands also where the last refusal for it was long ago.
+      if facts.app == .missing || facts.hasImage == false { bodies[index].wasRefused = true }
+    case .tick, .attached, .detached, .lockChanged, .mounted, .port, .paused, .host: break
     }
     if case .storeStamp = command, case .step(.stamp(nil)) = event {
       bodies[index].isStamped = true
@@ -267,9 +275,8 @@ extension Witness {
     case .locked, .notDebuggable, .appUntrusted, .appExited, .failed: sent(index, sight)
     }
     if refusal == .locked { bodies[index].wasRefusedAsLocked = true }
-    // Where it changed under the launch, what was read before says something else.
-    let wasSo = stands(refusal, phone) && (refusal != .appUntrusted || sight.now - phone.changed > .seconds(40))
-    bodies[index].refusal = wasSo ? (refusal, phone.build, phone.isSignerTrusted) : nil
+    let isKnown = stands(refusal, phone) && !bodies[index].factsUnread
+    bodies[index].refusal = isKnown ? (refusal, phone.build, phone.isSignerTrusted) : nil
     bodies[index].wasRefused = true
   }
 

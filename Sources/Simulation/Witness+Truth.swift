@@ -10,7 +10,7 @@ extension Witness {
     let long = rules.grace + rules.spacing + .seconds(180)
     let books = bodies[phone.index]
     guard phone.isBody, sight.now - phone.changed > long, sight.now - sight.hostChanged > long, sight.isHostWell,
-      phone.planned == 0, phone.waiting == nil,
+      phone.planned == 0, phone.waiting == nil, sight.now - phone.serviceFrom > long,
       sight.awake - books.graceZero - books.graceGap > long || phone.app == .answering,
       books.stamp.map({ $0.boot != sight.boot || sight.elapsed - $0.elapsed > .seconds(60) }) ?? true
     else { return }
@@ -83,7 +83,8 @@ extension Witness {
     // The fact that was found first is the one that is read anew.
     switch (phone.app == .missing, phone.hasImage) {
     case (true, true): return [OutcomeWords(.launchRefused, .notInstalled)]
-    case (false, false): return [OutcomeWords(.launchRefused, .noDeveloperImage)]
+    case (false, false):
+      return [OutcomeWords(.launchRefused, .noDeveloperImage), OutcomeWords(.launchRefused, .appUntrusted)]
     case (true, false):
       return [OutcomeWords(.launchRefused, .notInstalled), OutcomeWords(.launchRefused, .noDeveloperImage)]
     case (false, true): break

@@ -64,7 +64,7 @@ struct Witness {
     if old.isMountRemembered { (books.mounted, books.isMountRemembered) = (old.mounted, true) }
     books.wasRefused = old.wasRefused
     books.counts = outcome != OutcomeWords(.unreachable, .detached)
-    books.graceZero = sight.awake
+    (books.graceZero, books.graceMaybe) = (sight.awake, sight.awake)
     books.away = sight.awake
     books.outcome = outcome
     books.revivals = revivals
@@ -93,7 +93,11 @@ struct Witness {
         bodies[phone].cannotSee(sight.awake, forAbsence: false)
         bodies[phone].roundBegan = nil
         bodies[phone].hubLostAt = nil
-        if let there = bodies[phone].there, sight.awake - there >= .seconds(15) { bodies[phone].counts = true }
+        if let there = bodies[phone].there {
+          if sight.awake - there >= .seconds(15) { (bodies[phone].counts, bodies[phone].mayBeMissed) = (true, false) }
+        } else if let away = bodies[phone].away, sight.awake - away >= .seconds(15) {
+          bodies[phone].mayBeMissed = true
+        }
         bodies[phone].there = nil
         bodies[phone].devices = []
       }
@@ -128,7 +132,7 @@ struct Witness {
   /// The last USB entry of a phone has gone, as the supervisor is told.
   private mutating func vanished(_ phone: Int, _ sight: Sight) {
     let wasSettled = bodies[phone].there.map { sight.awake - $0 >= .seconds(15) } ?? false
-    if wasSettled { bodies[phone].counts = true }
+    if wasSettled { (bodies[phone].counts, bodies[phone].mayBeMissed) = (true, false) }
     if bodies[phone].away == nil || wasSettled { bodies[phone].away = sight.awake }
     bodies[phone].there = nil
     bodies[phone].cannotSee(sight.awake, forAbsence: true)
@@ -144,13 +148,20 @@ struct Witness {
 
   mutating func hubBack(_ phones: [Int], _ sight: Sight) {
     for phone in phones {
+      if bodies[phone].there == nil, let away = bodies[phone].away, sight.awake - away > .seconds(13) {
+        bodies[phone].graceMaybe = sight.awake + .seconds(1)
+      }
       bodies[phone].hubLostAt = nil
       bodies[phone].roundBegan = nil
     }
   }
 
-  mutating func stalled(_ span: Duration) {
-    for phone in bodies.indices { bodies[phone].gap(of: span) }
+  mutating func stalled(_ span: Duration, _ sight: Sight) {
+    for phone in bodies.indices {
+      bodies[phone].gap(of: span)
+      // So much later than the longest step may take, and a round more.
+      if span > .seconds(45) { bodies[phone].interrupted = sight.awake }
+    }
   }
 
   mutating func slept(_ sight: Sight) {

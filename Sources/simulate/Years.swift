@@ -76,7 +76,9 @@ struct Years {
     _ = walking.run()
     guard leaping.trace == walking.trace else {
       let first = zip(leaping.trace, walking.trace).first { $0 != $1 }
-      print("seed \(seed): a week without leaps came to something else: \(String(describing: first))")
+      print(
+        "seed \(seed): a week without leaps came to something else: \(first.map { "\($0)\n  and walking \($1)" } ?? "")"
+      )
       return false
     }
     print(

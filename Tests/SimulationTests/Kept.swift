@@ -104,6 +104,93 @@ struct Kept: CustomTestStringConvertible, Sendable {
         0:01:43.096 b0 app-dies
         """),
     Kept(
+      about: "missed while it was held, and back for a moment when the daemon was", seed: 100_019, phones: 10,
+      script: """
+        0:01:04.029 b9 person-takes
+        1:19:05.471 b9 unplug
+        1:43:12.341 b4 mux-silent
+        1:43:19.162 b9 sleep 6251730ms
+        2:07:33.114 b9 plug
+        2:09:24.053 b4 mux-back
+        2:46:38.508 b5 hub-off
+        2:58:55.619 b9 lets-go
+        """),
+    Kept(
+      about: "refused as untrusted right after the facts had said trusted: trusting it changed nothing", seed: 500_019,
+      phones: 5,
+      script: """
+        0:01:00.770 b4 app-dies
+        0:01:23.381 b4 launch-half-answers
+        0:06:43.286 b8 mux-silent
+        0:08:40.715 b8 mux-back
+        0:30:42.952 b4 launch-refused-untrusted
+        0:31:46.107 b4 launch-works
+        0:40:35.225 b4 end
+        """),
+    Kept(
+      about: "the image gone between the reading of the facts and the launch", seed: 500_014, phones: 2,
+      script: """
+        0:01:08.575 b1 reboot 28114ms
+        0:01:43.134 b1 unlock
+        0:18:48.903 b1 lock
+        0:28:24.791 b1 image-mounted
+        0:34:56.474 b5 disk-dead
+        0:43:05.271 b1 unlock
+        0:54:24.833 b1 image-gone
+        0:54:28.753 b5 disk-fine
+        """),
+    Kept(
+      about: "an answer after its time ended the silence before the row that says so", seed: 105_019, phones: 8,
+      script: """
+        0:01:04.517 b7 app-dies
+        0:04:49.581 b7 lock
+        0:05:48.492 b7 unlock
+        0:11:05.932 b7 app-dies
+        0:14:51.821 b7 launch-answers-after 25s
+        0:16:04.907 b0 stall 374131ms
+        """),
+    Kept(
+      about: "installed shortly after a person's revive: the facts were read while the spacing ran, and not again",
+      seed: 103_017,
+      phones: 10,
+      script: """
+        0:01:02.812 b9 lockdown-hangs
+        0:04:43.444 b9 app-removed
+        0:26:27.136 b9 lockdown-works
+        0:32:05.453 b9 revive
+        0:33:35.250 b9 app-installed
+        """),
+    Kept(
+      about: "missed while a launch was being prepared", seed: 116_003, phones: 5,
+      script: """
+        0:01:08.744 b4 app-hangs
+        0:03:47.415 b2 host-reboot 63980ms
+        0:10:04.184 b4 flap 11993ms
+        0:10:29.934 b4 flap 3356ms
+        """),
+    Kept(
+      about: "a session that the host's sleep overtook had said that nobody has unlocked it yet", seed: 107_007,
+      phones: 2,
+      script: """
+        0:01:00.005 b1 lockdown-hangs
+        0:01:19.818 b1 flap 27080ms
+        1:08:41.844 b1 app-dies
+        1:11:19.820 b3 sleep 114999ms
+        1:12:09.617 b1 reboot 69964ms
+        1:13:31.163 b1 unlock
+        1:17:33.323 b1 lockdown-works
+        """),
+    Kept(
+      about: "its service missing, and no time left to ask again: silent, though it was launched in this silence",
+      seed: 114_002, phones: 7,
+      script: """
+        0:01:08.201 b6 launch-half-answers
+        0:04:03.906 b6 app-dies
+        0:30:24.366 b6 revive
+        0:32:47.933 b6 app-dies
+        0:40:29.338 b6 image-gone
+        """),
+    Kept(
       about: "TLS broke under a launch that was taken all the same", seed: 1_011, phones: 11,
       script: """
         0:01:04.167 b1 lock

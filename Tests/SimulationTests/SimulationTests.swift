@@ -3,7 +3,7 @@ import Simulation
 import Testing
 
 @Suite struct `a simulated fleet` {
-  @Test(arguments: UInt64(1)...6) func `keeps every promise through crowded days`(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...3) func `keeps every promise through crowded days`(_ seed: UInt64) {
     var simulation = Simulation(Simulation.Setting(seed: seed, phones: 11, length: .seconds(86_400), .crowded))
 
     let violation = simulation.run()
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `comes to the same when no round is leapt over`() {
-    var setting = Simulation.Setting(seed: 7, phones: 10, length: .seconds(86_400), .crowded)
+    var setting = Simulation.Setting(seed: 7, phones: 6, length: .seconds(43_200), .crowded)
     setting.keepsTrace = true
     var leaping = Simulation(setting)
     setting.leaps = false
@@ -25,13 +25,13 @@ import Testing
     #expect(walking.run() == nil)
 
     #expect(leaping.trace == walking.trace)
-    #expect(walking.trace.count > 100)
+    #expect(walking.trace.count > 50)
     #expect(leaping.handled * 2 < walking.handled)
   }
 
   @Test func `is the same for the same seed`() {
     func trace() -> [Simulation.Trace] {
-      var setting = Simulation.Setting(seed: 8, phones: 6, length: .seconds(40_000), .crowded)
+      var setting = Simulation.Setting(seed: 8, phones: 4, length: .seconds(20_000), .crowded)
       setting.keepsTrace = true
       var simulation = Simulation(setting)
       _ = simulation.run()

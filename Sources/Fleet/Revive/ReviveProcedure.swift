@@ -82,6 +82,9 @@ public struct ReviveProcedure: Equatable, Sendable {
     return advance(now)
   }
 
+  /// A launch was refused, for now, since a service was missing.
+  var missesService: Bool { missingTimes > 0 }
+
   /// A launch request is out, or has been: what follows is its judgement.
   var isCommitted: Bool {
     if case .looking = phase {

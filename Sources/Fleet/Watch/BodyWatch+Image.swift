@@ -43,6 +43,12 @@ extension BodyWatch {
 
   /// A launch refused for a fact is not tried again while the fact stands.
   mutating func refused(_ reason: OutcomeReason) {
+    var facts = facts
+    // The launch has looked later than the facts were read; unless it says so a second time, it is taken at its word.
+    if reason == .appUntrusted, case .installed(let version, let build, true) = facts.app, distrusted != facts.build {
+      distrusted = facts.build
+      facts.app = .installed(version: version, build: build, validated: false)
+    }
     memory.refusal = WatchMemory.Refusal(reason, facts)
     isMemoryNew = true
   }

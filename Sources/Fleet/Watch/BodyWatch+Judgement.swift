@@ -40,7 +40,7 @@ extension BodyWatch {
     }
   }
 
-  private mutating func launchEnded(_ words: OutcomeWords) {
+  mutating func launchEnded(_ words: OutcomeWords) {
     memory.launchEnd = words
     isMemoryNew = true
     if let reason = words.reason { refused(reason) }
@@ -106,6 +106,7 @@ extension BodyWatch {
     lastLock = nil
     memory.lastAnswer = now.wall
     lastAnswered = now.elapsed
+    distrusted = nil
     if memory.launchEnd != nil || memory.refusal != nil {
       (memory.launchEnd, memory.refusal) = (nil, nil)
       isMemoryNew = true

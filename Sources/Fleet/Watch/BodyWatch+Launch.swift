@@ -79,6 +79,8 @@ extension BodyWatch {
     // What is older than this boot was learnt at the start.
     if facts.stamp?.boot == boot { learn(facts.stamp) }
     guard spacingLeft(now) == .zero else {
+      // They are read again when it is over.
+      factsRead = nil
       withheld(now)
       return
     }

@@ -74,7 +74,10 @@ extension BodyWatch {
       rules.book.keeps(.leaseIsShort)
     {
       abandon(now)
-      judge(OutcomeWords(.silent, doorSilence.reason), "it is so slow that a launch would keep others waiting", now)
+      if procedure.missesService { launchEnded(OutcomeWords(.launchRefused, .noDeveloperImage)) }
+      let last = rules.book.keeps(.lastLaunchStays) ? memory.launchEnd : nil
+      let words = last ?? OutcomeWords(.silent, doorSilence.reason)
+      judge(words, "it is so slow that a launch would keep others waiting", now)
       endRound(.other, now)
       return
     }
@@ -124,6 +127,10 @@ extension BodyWatch {
     // That nobody could look is true all the same.
     if case .door(.unreachable(let error)) = event, error.fault != nil {
       noteSight(.unreachable(error), asked: now.awake, now)
+    }
+    // So is that it was not to be talked to: a fresh grace follows.
+    if case .session(.untrusted) = event {
+      sessionTrouble = SessionTrouble(since: sessionTrouble?.since ?? now.awake, isBarrier: true)
     }
     if case .lease(.taken) = event { leaseTaken = now.awake }
     if case .stamp(.some) = event { unstamp(wasStored: false) }

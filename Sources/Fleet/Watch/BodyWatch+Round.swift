@@ -130,7 +130,9 @@ extension BodyWatch {
     guard !isMuxLost, !isHubLost else { return }
     switch presence.pass(to: now.awake, settle: rules.settle) {
     case .none: break
-    case .lost: isUnseenForAbsence = false
+    case .lost:
+      isUnseenForAbsence = false
+      discardRun()
     case .returned:
       if rules.book.keeps(.graceAfterReturn) { beginGraceAnew() }
       if stage == .idle { due = now.awake }

@@ -54,6 +54,8 @@ public struct BodyWatch: Sendable {
   var factsRead: Duration?
   /// Kept for a launch under way.
   var facts = LaunchFacts()
+  /// The build that a launch was refused for as untrusted though the facts said otherwise.
+  var distrusted: String?
   var launchIsStamped = false
   /// The memory before the launch under way.
   var beforeLaunch = WatchMemory()
@@ -72,10 +74,10 @@ public struct BodyWatch: Sendable {
     case probing
     case session
     /// Hands and lock are looked at; nothing is launched.
-    case looking(ReviveProcedure)
+    indirect case looking(ReviveProcedure)
     /// Something withheld nothing: the way to a launch.
     case leasing, facts, mounting
-    case launching(ReviveProcedure)
+    indirect case launching(ReviveProcedure)
     case lookingAtPort
   }
 

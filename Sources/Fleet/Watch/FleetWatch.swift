@@ -6,7 +6,7 @@ public enum FleetCommand: Equatable, Sendable {
   /// Never `.row`, `.remember`, `.tellHost` or `.act`: they come as `.store`.
   case body(UDID, BodyCommand)
   /// Answered by `.stored` or `.notStored`; one at a time.
-  case store(LedgerEntry)
+  indirect case store(LedgerEntry)
 }
 
 /// What happens to the fleet.
@@ -111,7 +111,7 @@ public struct FleetWatch: Sendable {
       ledger.notStored(at: now)
       host.recordFailed(trouble, at: now)
     case .recordBegunAnew(let seq): beginAnew(seq, now)
-    case .tick: break
+    case .tick: missHub(now, &commands)
     }
     if let row = host.pass(to: now) {
       newRows.append(row)
@@ -137,13 +137,15 @@ public struct FleetWatch: Sendable {
   /// See `BodyWatch.wake`.
   public func wake(of udid: UDID) -> Duration? {
     guard let place = places[udid] else { return nil }
-    return bodies[place].wake
+    // Each on its own: asked for its `wake`, the whole of it is copied, and this is asked for after each event.
+    let isWaiting = bodies[place].pending != nil && bodies[place].rules.book.keeps(.oneAtATime)
+    return isWaiting || bodies[place].isMuxLost || bodies[place].isHubLost ? nil : bodies[place].due
   }
 
   /// See `BodyWatch.quiet`.
   public func quiet(of udid: UDID, at now: WatchTime) -> BodyWatch.Quiet? {
     guard let place = places[udid] else { return nil }
-    return bodies[place].quiet(at: now)
+    return bodies[place].pending == nil ? bodies[place].quiet(at: now) : nil
   }
 
   /// See `BodyWatch.leap`.
@@ -166,14 +168,20 @@ public struct FleetWatch: Sendable {
     case .attached(_, .usb, let port):
       for other in among(host.attached(udid, port: port)) { tell(.hubBack, other, now, &commands) }
     case .tick:
-      for other in among(host.missHub(at: now)) { tell(.hubLost, other, now, &commands) }
+      missHub(now, &commands)
       if !rules.book.keeps(.ownRounds), bodies.contains(where: { $0.udid != udid && $0.pending != nil }) {
         bodies[place].due = now.awake + .seconds(1)
       }
     case .attached, .detached, .lockChanged, .hold, .step, .facts, .mounted, .port, .paused, .host: break
     }
     pass(event, to: place, now, &commands)
-    if case .detached = event, !bodies[place].presence.isThere { host.detached(udid, at: now) }
+    guard case .detached = event, !bodies[place].presence.isThere else { return }
+    host.detached(udid, at: now)
+    missHub(now, &commands)
+  }
+
+  private mutating func missHub(_ now: WatchTime, _ commands: inout [FleetCommand]) {
+    for other in among(host.missHub(at: now)) { tell(.hubLost, other, now, &commands) }
   }
 
   private mutating func tellAll(_ change: HostChange, _ now: WatchTime, _ commands: inout [FleetCommand]) {

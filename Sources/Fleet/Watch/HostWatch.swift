@@ -15,6 +15,8 @@ public struct HostWatch: Sendable {
   private var reports: [Report] = []
   private var isRecordFailing = false
   private var hubs = Hubs()
+  /// When it is to be looked next whether a hub has left.
+  private var hubLook: Duration?
 
   private struct Report: Equatable, Sendable {
     var words: OutcomeWords
@@ -68,12 +70,16 @@ public struct HostWatch: Sendable {
 
   mutating func attached(_ udid: UDID, port: String?) -> Set<UDID> { hubs.attached(udid, port: port) }
 
-  mutating func detached(_ udid: UDID, at now: WatchTime) { hubs.detached(udid, at: now.awake) }
+  mutating func detached(_ udid: UDID, at now: WatchTime) {
+    hubs.detached(udid, at: now.awake)
+    hubLook = hubs.next(after: now.awake, settle: rules.settle)
+  }
 
   /// It is missed by itself, or no body any more.
   mutating func forget(_ udid: UDID) { hubs.forget(udid) }
 
   mutating func missHub(at now: WatchTime) -> Set<UDID> {
+    defer { hubLook = hubs.next(after: now.awake, settle: rules.settle) }
     guard rules.book.keeps(.hubIsOneRow), !isMuxLost else { return [] }
     return hubs.miss(at: now.awake, settle: rules.settle)
   }
@@ -116,6 +122,6 @@ public struct HostWatch: Sendable {
   var wake: Duration? {
     let mux = isMuxLost ? nil : self.mux.map { $0.last + rules.settle }
     let report = reports.filter { !(isRecordFailing && $0.words.reason == .disk) }.map { $0.last + patience }.min()
-    return [mux, report].compactMap { $0 }.min()
+    return [mux, report, hubLook].compactMap { $0 }.min()
   }
 }

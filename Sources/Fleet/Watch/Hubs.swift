@@ -72,6 +72,11 @@ struct Hubs: Equatable, Sendable {
     return found.phones
   }
 
+  /// When `miss` may next find one.
+  func next(after now: Duration, settle: Duration) -> Duration? {
+    left.values.map { $0 + settle - Self.early }.filter { $0 > now }.min()
+  }
+
   private func isLost(_ udid: UDID) -> Bool { lost.values.contains { $0.contains(udid) } }
 
   private mutating func unplace(_ udid: UDID) {

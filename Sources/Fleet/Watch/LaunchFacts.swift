@@ -60,10 +60,9 @@ extension WatchMemory.Refusal {
   init?(_ reason: OutcomeReason, _ facts: LaunchFacts) {
     switch Self.fact(of: reason) {
     // The launch itself has looked, later than the facts were read.
-    case .installed, .developerMode:
+    case .installed, .developerMode, .image:
       self.init(reason: reason, fact: nil)
       return
-    case .image: self.init(reason: reason, fact: nil)
     case .build: self.init(reason: reason, fact: facts.build)
     case .ios: self.init(reason: reason, fact: facts.ios)
     case nil: return nil

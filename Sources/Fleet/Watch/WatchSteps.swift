@@ -9,7 +9,7 @@ public enum BodyCommand: Equatable, Sendable {
   case step(ReviveCommand, within: Duration)
   /// Store the stamp so that it outlives the power, in the record with this memory, else in the runtime folder.
   /// Answered by `.step(.stamp)`.
-  case storeStamp(LaunchStamp, WatchMemory, within: Duration)
+  indirect case storeStamp(LaunchStamp, WatchMemory, within: Duration)
   /// What a launch depends on; answered by `.facts`.
   case readFacts(within: Duration)
   /// Does the port still show a phone though the mux does not? Answered by `.port`.
@@ -19,13 +19,13 @@ public enum BodyCommand: Equatable, Sendable {
   /// Let go of the phone's lock. No answer.
   case letGo
   /// The outcome has changed. No answer; stored in one transaction with this memory.
-  case row(OutcomeReport, WatchMemory)
+  indirect case row(OutcomeReport, WatchMemory)
   /// What must outlive a restart has changed. No answer.
-  case remember(WatchMemory)
+  indirect case remember(WatchMemory)
   /// Something was found that is the host's trouble. No answer.
-  case tellHost(HostSign)
+  indirect case tellHost(HostSign)
   /// An action of the supervisor's own, for the record. No answer.
-  case act(WatchAction)
+  indirect case act(WatchAction)
 }
 
 /// What happens to one body, or comes of what was asked.
@@ -40,12 +40,12 @@ public enum BodyEvent: Equatable, Sendable {
   case lockChanged(LockReading)
   case hold(HoldLook)
   case step(ReviveEvent)
-  case facts(LaunchFacts)
+  indirect case facts(LaunchFacts)
   case mounted(MountLook)
   /// Whether sysfs shows a phone at the port; nil where that can't be told.
   case port(showsPhone: Bool?)
   /// Launches are paused, or (nil) no longer.
-  case paused(Pause?)
+  indirect case paused(Pause?)
   /// A trouble of the host has begun or ended in which nothing can be said of this body.
   case host(HostChange)
 }
